@@ -1,0 +1,145 @@
+"""Checks of what users hand in: one sentence that names the view, the bound, the value and the remedy."""
+
+import warnings
+from numbers import Integral, Real
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+__all__ = [
+    "DataWarning",
+    "check_count",
+    "check_finite",
+    "check_kernel_matrix",
+    "check_matrix",
+    "check_same_samples",
+    "warn_uninformative",
+]
+
+FLOATS = (np.float64, np.float32)
+_ASYMMETRY = 1e-6  # of the largest entry; what rounding in float32 leaves
+
+
+class DataWarning(UserWarning):
+    """Something in the data is harmless to the computation but probably not meant."""
+
+
+def check_matrix(data, name: str):
+    """`data` as a finite real 2-d array or sparse matrix of float32 or float64, uncopied where it is one already."""
+    try:
+        data = check_array(
+            data,
+            accept_sparse=("csc", "csr"),
+            dtype=FLOATS,
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+            input_name=name,
+        )
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must be a 2-d array or sparse matrix of real numbers: {error}") from error
+    if 0 in data.shape:
+        raise ValueError(f"{name} is empty: its shape is {data.shape}; pass at least one sample and one feature.")
+    check_finite(data, name)
+    if sp.issparse(data) and not data.has_canonical_format:
+        data = data.copy()  # entries given twice are added up, but not in the caller's matrix
+        data.sum_duplicates()
+    return data
+
+
+def check_finite(data, name: str) -> None:
+    """Refuse NaN and infinity, naming the first place."""
+    values = data.data if sp.issparse(data) else data
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
+            return
+    if sp.issparse(data):
+        entries = data.tocoo()
+        first = int(np.argmin(np.isfinite(entries.data)))
+        row, column, value = entries.row[first], entries.col[first], entries.data[first]
+    else:
+        row, column = np.argwhere(~np.isfinite(data))[0]
+        value = data[row, column]
+    kind = "NaN" if np.isnan(value) else "inf"
+    raise ValueError(
+        f"Input {name} contains {kind} (first at row {row}, column {column}); fill in or drop such entries."
+    )
+
+
+def check_same_samples(X, Y, names: tuple[str, str] = ("X", "Y")) -> None:
+    if X.shape[0] != Y.shape[0]:
+        raise ValueError(
+            f"{names[0]} and {names[1]} must have the same number of samples; got {X.shape[0]} and {Y.shape[0]}: "
+            "pass row i of both for the same thing."
+        )
+
+
+def check_kernel_matrix(K, name: str):
+    """Refuse a training kernel that is not square or not symmetric."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"{name} must be a square kernel matrix of the training samples; got shape {K.shape}: pass one row and one "
+            "column a training sample."
+        )
+    difference = abs(K - K.T)
+    largest = abs(K).max()
+    asymmetry = difference.max()
+    if asymmetry > _ASYMMETRY * largest:
+        raise ValueError(
+            f"{name} must be symmetric; its largest difference from its transpose is {asymmetry:.3g}, where "
+            f"{_ASYMMETRY * largest:.1g} is allowed: pass ({name} + {name}.T) / 2 if it is meant to be symmetric."
+        )
+    return K
+
+
+def check_count(value, name: str, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
+    return int(value)
+
+
+def check_tolerance(value, name: str = "tol") -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}: 1e-6 is the default.")
+    return float(value)
+
+
+def warn_uninformative(data, name: str) -> None:
+    """Warn of constant features and all-zero samples, and refuse a view in which nothing varies."""
+    constant = _constant_columns(data)
+    n_constant = int(np.count_nonzero(constant))
+    if n_constant == data.shape[1]:
+        raise ValueError(
+            f"{name} does not vary: all of its {data.shape[1]} features are constant over the {data.shape[0]} samples; "
+            "pass data that differ between samples."
+        )
+    if n_constant:
+        warnings.warn(
+            f"{name} has {n_constant} constant features (first: {np.argmax(constant)}), which say nothing and lower "
+            "the automatic penalty, a mean over all features; drop them if that is not meant.",
+            DataWarning,
+            stacklevel=4,
+        )
+    zero = _zero_rows(data)
+    if zero.any():
+        warnings.warn(
+            f"{name} has {np.count_nonzero(zero)} all-zero samples (first: {np.argmax(zero)}), which carry no "
+            "information; drop such pairs if that is not meant.",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def _constant_columns(data) -> np.ndarray:
+    low, high = data.min(axis=0), data.max(axis=0)
+    if sp.issparse(data):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return low == high
+
+
+def _zero_rows(data) -> np.ndarray:
+    if sp.issparse(data):
+        data = data.tocsr()
+        return np.asarray(abs(data).sum(axis=1)).ravel() == 0
+    return ~data.any(axis=1)

@@ -1,0 +1,104 @@
+"""Two views with planted sparse factors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_random_state
+
+from .._validation import check_count
+
+__all__ = ["PlantedViews", "make_planted"]
+
+
+@dataclass(frozen=True)
+class PlantedViews:
+    """Paired samples and the answer: which features carry which factor, and with what weight.
+
+    Attributes
+    ----------
+    X, Y : {ndarray, csr_array} of shape (n_samples, n_features)
+    factors : ndarray of shape (n_samples, n_factors)
+        The values that both views share.
+    x_loadings, y_loadings : ndarray of shape (n_features, n_factors)
+        Zero where a feature does not carry a factor.
+    """
+
+    X: np.ndarray | sp.csr_array
+    Y: np.ndarray | sp.csr_array
+    factors: np.ndarray
+    x_loadings: np.ndarray
+    y_loadings: np.ndarray
+
+    @property
+    def views(self):
+        return self.X, self.Y
+
+
+def make_planted(
+    n_samples=200,
+    n_features_x=2000,
+    n_features_y=2000,
+    *,
+    n_factors=2,
+    n_active=10,
+    strength=1.0,
+    density=1.0,
+    random_state=None,
+) -> PlantedViews:
+    """Paired data in which a few features of each view share hidden factors.
+
+    Every feature is standard normal noise; `n_active` features of each view, other ones for every factor, carry that
+    factor on top, with weight `strength` and a random sign.
+
+    Parameters
+    ----------
+    n_samples, n_features_x, n_features_y : int
+    n_factors : int
+        Independent standard normal factors; n_factors * n_active features of either view carry one.
+    n_active : int
+        Features of each view that carry a factor.
+    strength : float
+        Weight of the factor beside noise of unit variance.
+    density : float
+        Below 1, this share of the entries is kept and the rest is zero, in scipy.sparse storage.
+    random_state : int, RandomState instance or None
+
+    Returns
+    -------
+    PlantedViews
+    """
+    n_samples, n_factors = check_count(n_samples, "n_samples"), check_count(n_factors, "n_factors")
+    n_active = check_count(n_active, "n_active")
+    if not 0 < density <= 1:
+        raise ValueError(f"density must be greater than 0 and at most 1; got {density!r}.")
+    rng = check_random_state(random_state)
+    factors = rng.standard_normal((n_samples, n_factors))
+    x_loadings = _loadings(n_features_x, "n_features_x", n_factors, n_active, strength, rng)
+    y_loadings = _loadings(n_features_y, "n_features_y", n_factors, n_active, strength, rng)
+    X, Y = (_observe(factors, loadings, density, rng) for loadings in (x_loadings, y_loadings))
+    return PlantedViews(X, Y, factors, x_loadings, y_loadings)
+
+
+def _loadings(n_features, name, n_factors, n_active, strength, rng) -> np.ndarray:
+    n_features = check_count(n_features, name)
+    if n_factors * n_active > n_features:
+        raise ValueError(
+            f"{name} must be at least n_factors * n_active = {n_factors * n_active}; got {n_features}: "
+            "plant fewer or ask for more features."
+        )
+    loadings = np.zeros((n_features, n_factors))
+    chosen = rng.permutation(n_features)[: n_factors * n_active].reshape(n_factors, n_active)
+    for factor, features in enumerate(chosen):
+        loadings[features, factor] = strength * rng.choice([-1.0, 1.0], size=n_active)
+    return loadings
+
+
+def _observe(factors: np.ndarray, loadings: np.ndarray, density: float, rng):
+    shape = (len(factors), len(loadings))
+    if density == 1:
+        return factors @ loadings.T + rng.standard_normal(shape)
+    kept = sp.random_array(shape, density=density, format="csr", rng=rng, data_sampler=rng.standard_normal)
+    rows, columns = kept.nonzero()
+    kept.data += np.einsum("ij,ij->i", factors[rows], loadings[columns])
+    return kept

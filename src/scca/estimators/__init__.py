@@ -1,0 +1,15 @@
+"""scikit-learn estimators of two paired views."""
+
+from ._components import EmptyComponentWarning
+from ._kernel_cca import KernelCCA
+from ._sparse_cca import PAPER, SparseCCA
+
+__all__ = [
+    # estimators
+    "SparseCCA",
+    "KernelCCA",
+    # settings
+    "PAPER",
+    # warnings
+    "EmptyComponentWarning",
+]

@@ -1,0 +1,179 @@
+"""What both estimators share: fitted rotations of two views, and the scores of new samples."""
+
+from abc import abstractmethod
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._validation import check_count, check_kernel_matrix, check_matrix, check_same_samples, warn_uninformative
+from ..retrieval import average_precision
+from ..views import Kernel, Projector
+
+__all__ = ["PairedTransformer"]
+
+
+class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """An estimator of two paired views X and Y with a common space that samples of either are projected into.
+
+    A subclass names its dual views (`_dual_views`), fits, and leaves `_projectors`, a projector a view.
+    """
+
+    _projectors: dict[str, Projector]
+
+    @property
+    @abstractmethod
+    def _dual_views(self) -> tuple[str, ...]:
+        """Which of "X" and "Y" are seen through the kernel."""
+
+    def _kernel(self) -> Kernel:
+        return Kernel(self.kernel, self.kernel_params or {})
+
+    def _is_precomputed(self, name: str) -> bool:
+        return self.kernel == "precomputed" and name in self._dual_views
+
+    # --- what users hand in ----------------------------------------------------------------------------------------
+
+    def _check_training(self, X, Y):
+        """Both views, checked; their numbers and names of features are remembered."""
+        validate_data(self, X, skip_check_array=True)  # feature names and their number, as scikit-learn keeps them
+        X = check_matrix(X, "X")
+        self._remember_y_features(Y)
+        Y = check_matrix(_two_dimensional(Y), "Y")
+        self.n_features_y_ = Y.shape[1]
+        check_same_samples(X, Y)
+        if X.shape[0] < 2:
+            raise ValueError("X and Y need at least 2 samples to vary; got n_samples=1: pass more pairs.")
+        for name, data in (("X", X), ("Y", Y)):
+            if self._is_precomputed(name):
+                check_kernel_matrix(data, name)
+            elif self.center:
+                warn_uninformative(data, name)
+        return X, Y
+
+    def _remember_y_features(self, Y) -> None:
+        names = _column_names(Y)
+        if names is not None:
+            self.feature_names_y_ = names
+        elif hasattr(self, "feature_names_y_"):
+            del self.feature_names_y_
+
+    def _check_n_components(self, X, Y) -> int:
+        n_components = check_count(self.n_components, "n_components")
+        n = X.shape[0]
+        bounds = {f"n_samples{' - 1' if self.center else ''}={n - self.center}": n - self.center}
+        if "X" not in self._dual_views:
+            bounds[f"n_features={X.shape[1]} of X"] = X.shape[1]
+        if "Y" not in self._dual_views:
+            bounds[f"n_features={Y.shape[1]} of Y"] = Y.shape[1]
+        reason, bound = min(bounds.items(), key=lambda item: item[1])
+        if n_components > bound:
+            raise ValueError(
+                f"`n_components` upper bound is {reason}. Got {n_components} instead. Reduce `n_components`."
+            )
+        return n_components
+
+    def _check_new(self, data, name: str):
+        check_is_fitted(self)
+        if name == "X":
+            validate_data(self, data, skip_check_array=True, reset=False)
+        else:
+            names, known = _column_names(data), getattr(self, "feature_names_y_", None)
+            if names is not None and known is not None and list(names) != list(known):
+                raise ValueError("The feature names of Y should match those that were passed during fit.")
+            data = _two_dimensional(data)
+        data = check_matrix(data, name)
+        expected = self.n_features_in_ if name == "X" else self.n_features_y_
+        if data.shape[1] != expected:
+            raise ValueError(
+                f"{name} has {data.shape[1]} features, but {type(self).__name__} is expecting {expected} features as "
+                "input, the number it was fitted with."
+            )
+        return data
+
+    # --- the common space ------------------------------------------------------------------------------------------
+
+    def transform(self, X, diagonal=None):
+        """Scores of samples of the first view in the common space.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix, data frame} of shape (n, n_features)
+            New samples; with a precomputed kernel, their kernel with the training samples.
+        diagonal : array of shape (n,), optional
+            With a precomputed kernel and `normalize=True`: k(x, x) of every new sample, needed to scale it to unit
+            norm. Without it the scores of a sample keep its own scale, which changes no ranking of or by it.
+
+        Returns
+        -------
+        ndarray of shape (n, n_components_)
+        """
+        return self._project(X, "X", diagonal)
+
+    def transform_y(self, Y, diagonal=None):
+        """Scores of samples of the second view; parameters as for `transform`."""
+        return self._project(Y, "Y", diagonal)
+
+    def transform_pair(self, X, Y):
+        """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""
+        check_is_fitted(self)
+        X_scores, Y_scores = self._project(X, "X"), self._project(Y, "Y")
+        check_same_samples(X_scores, Y_scores)
+        return X_scores, Y_scores
+
+    def fit_transform(self, X, Y=None, **fit_params):
+        """Fit to the pairs and return the scores of X."""
+        self.fit(X, Y, **fit_params)
+        return self.transform(X, diagonal=_diagonal_of(X) if self._is_precomputed("X") else None)
+
+    def score(self, X, Y):
+        """Average precision of mate retrieval among these pairs, both directions averaged; 1 is perfect."""
+        return average_precision(*self.transform_pair(X, Y)).average_precision
+
+    def _project(self, data, name: str, diagonal=None) -> np.ndarray:
+        data = self._check_new(data, name)
+        if diagonal is not None:
+            diagonal = self._check_diagonal(diagonal, name, data.shape[0])
+        return self._projectors[name](data, diagonal).astype(data.dtype, copy=False)
+
+    def _check_diagonal(self, diagonal, name: str, n: int) -> np.ndarray:
+        if not self._is_precomputed(name):
+            raise ValueError(f"diagonal is only for a precomputed kernel, which {name} has not here; leave it out.")
+        diagonal = np.asarray(diagonal, dtype=np.float64)
+        if diagonal.shape != (n,) or not np.isfinite(diagonal).all():
+            raise ValueError(f"diagonal must be {n} finite numbers, k(x, x) of every sample; got {diagonal!r}.")
+        return diagonal
+
+    # --- scikit-learn ----------------------------------------------------------------------------------------------
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed("X")
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.target_tags.two_d_labels = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _column_names(data) -> np.ndarray | None:
+    columns = getattr(data, "columns", None)
+    if columns is None or not all(isinstance(column, str) for column in columns):
+        return None
+    return np.asarray(columns, dtype=object)
+
+
+def _two_dimensional(Y):
+    """A single column may come as a vector, as scikit-learn's targets do."""
+    if Y is None:
+        raise ValueError("requires y to be passed, but the target y is None: pass Y, the second view of the samples.")
+    return np.reshape(Y, (-1, 1)) if np.ndim(Y) == 1 and not hasattr(Y, "columns") else Y
+
+
+def _diagonal_of(K) -> np.ndarray:
+    return np.asarray(K.diagonal() if hasattr(K, "diagonal") else np.diag(np.asarray(K)))

@@ -1,0 +1,211 @@
+"""Sparse canonical correlation analysis: the paper's method as a scikit-learn estimator."""
+
+import logging
+
+import numpy as np
+
+from .._validation import check_count, check_tolerance
+from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
+from ..views import FeatureView, kernel_view
+from ._anchors import anchor_strategy
+from ._base import PairedTransformer
+from ._components import Components, Settings, extract_components
+
+__all__ = ["PAPER", "SparseCCA"]
+
+PAPER = {
+    "representation": "primal-dual",
+    "mu": "auto",
+    "gamma": "auto",
+    "anchors": "sequential",
+    "kernel": "linear",
+    "center": True,
+    "normalize": True,
+}
+"""The paper's settings, `SparseCCA(50, **PAPER)`, whatever the defaults become."""
+
+_DUAL_VIEW = {"primal-dual": "Y", "dual-primal": "X"}
+
+
+class SparseCCA(PairedTransformer):
+    """Sparse CCA of two paired views, one through its features and one through a kernel.
+
+    For each component j, with an anchor sample k, solves the convex problem
+
+        min over w, e of  ||X_j w - K_j e||^2 + mu ||w||_1 + gamma sum_{i != k} e_i,    0 <= e <= 1,  e_k = 1
+
+    to a certified duality gap (rows are samples; X_1 is the primal view and K_1 the kernel matrix of the dual view,
+    both centred and scaled to unit norm), then deflates: with u = X_j'X_j w and t = X_j u, X_{j+1} is X_j with its
+    samples projected off t, and K_{j+1} is K_j projected off tau = K_j K_j e on both sides.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        How many components, at most n_samples - 1 (n_samples without centring) and the features of the primal view.
+    representation : {"primal-dual", "dual-primal"}, default="primal-dual"
+        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y.
+    mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
+        Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
+        of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
+        is absolute. More penalty, fewer weights.
+    anchors : "sequential" or sequence of int, default="sequential"
+        The anchor of each component: the samples in order (the paper's choice), or the indices given. An anchor whose
+        component is empty (w = 0) is passed over and tried again when the others have had their turn.
+    kernel : str or callable, default="linear"
+        Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
+        "precomputed", when that view is the kernel matrix itself.
+    kernel_params : dict, optional
+        Parameters of the kernel.
+    center, normalize : bool, default=True
+        Centre both views, and scale every sample to unit norm, in that order. Sparse data stay sparse.
+    algorithm : {"working-set", "greedy"}, default="working-set"
+        The fast solver, or the paper's Algorithms 1 to 3.
+    tol : float, default=1e-6
+        Duality gap to reach for each component, relative to ||K_j[:, k]||^2.
+    max_iter : int, default=1000
+        The most rounds of the solver a component.
+    n_jobs : int, optional
+        Threads that compute a kernel that is not linear. The results do not depend on it.
+    random_state : int, RandomState instance or None
+        For strategies that draw at random; the ones named above do not.
+    verbose : int, default=0
+        Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
+
+    Attributes
+    ----------
+    n_components_ : int
+        How many components were found; fewer than asked if the views are exhausted.
+    x_weights_, y_weights_ : ndarray of shape (coordinates, n_components_)
+        What the solver found, mostly zeros: w_j on the features of the primal view, e_j on the samples of the dual
+        one, scaled so that the scores on the deflated training views have unit norm.
+    x_rotations_, y_rotations_ : ndarray of shape (coordinates, n_components_)
+        Projection directions: the centred and scaled training view times these is an orthonormal set of scores.
+    anchors_ : ndarray of int
+    mu_, gamma_, objective_, dual_gap_, n_iter_, n_passes_ : ndarray of shape (n_components_,)
+        Penalties, objective, certified gap (absolute) and effort of each component.
+    correlations_ : ndarray of shape (n_components_,)
+        Cosine of the two training scores X_j w_j and K_j e_j, the paper's rho.
+    n_features_in_, n_features_y_ : int
+    feature_names_in_, feature_names_y_ : ndarray of str
+        Only where the view was a data frame with string column names.
+
+    Examples
+    --------
+    >>> import scca
+    >>> X, Y = scca.datasets.make_planted(100, 40, 30, random_state=0).views
+    >>> model = scca.SparseCCA(3).fit(X, Y)
+    >>> x_scores, y_scores = model.transform_pair(X, Y)
+    >>> x_scores.shape
+    (100, 3)
+    """
+
+    def __init__(
+        self,
+        n_components=2,
+        *,
+        representation="primal-dual",
+        mu="auto",
+        gamma="auto",
+        anchors="sequential",
+        kernel="linear",
+        kernel_params=None,
+        center=True,
+        normalize=True,
+        algorithm="working-set",
+        tol=1e-6,
+        max_iter=DEFAULT_MAX_ITER,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
+    ):
+        self.n_components = n_components
+        self.representation = representation
+        self.mu = mu
+        self.gamma = gamma
+        self.anchors = anchors
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.center = center
+        self.normalize = normalize
+        self.algorithm = algorithm
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def _dual_views(self):
+        return (_DUAL_VIEW[self.representation],)
+
+    def fit(self, X, Y):
+        """Learn the components of paired samples.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix, data frame} of shape (n_samples, n_features)
+        Y : {array, sparse matrix, data frame} of shape (n_samples, n_features_y)
+            Row i of both is the same thing. The dual view is the (n_samples, n_samples) kernel matrix itself if
+            `kernel="precomputed"`.
+
+        Returns
+        -------
+        self
+        """
+        settings, kernel = self._check_settings(), self._kernel()
+        X, Y = self._check_training(X, Y)
+        n_components = self._check_n_components(X, Y)
+        strategy = anchor_strategy(self.anchors, X.shape[0], n_components)
+
+        preparation = {"center": self.center, "normalize": self.normalize}
+        primal, dual = (X, Y) if self._dual_views == ("Y",) else (Y, X)
+        left = FeatureView.of(primal, **preparation)
+        right = kernel_view(dual, kernel, n_components=n_components, n_jobs=self.n_jobs, **preparation)
+        level = logging.INFO if self.verbose else logging.DEBUG
+        found = extract_components(left, right, n_components, strategy, settings, level)
+
+        self._set_diagnostics(found)
+        left_fit = (_columns(c.left_weights for c in found.choices), found.left.matrix(), left, primal.dtype)
+        right_fit = (_columns(c.right_weights for c in found.choices), found.right.matrix(), right, dual.dtype)
+        x_fit, y_fit = (left_fit, right_fit) if self._dual_views == ("Y",) else (right_fit, left_fit)
+        self.x_weights_, self.x_rotations_, x_projector = _finish(*x_fit)
+        self.y_weights_, self.y_rotations_, y_projector = _finish(*y_fit)
+        self._projectors = {"X": x_projector, "Y": y_projector}
+        return self
+
+    def _check_settings(self) -> Settings:
+        if self.representation not in _DUAL_VIEW:
+            names = " or ".join(map(repr, _DUAL_VIEW))
+            raise ValueError(f"representation must be {names}; got {self.representation!r}.")
+        if self.algorithm not in ALGORITHMS:
+            names = " or ".join(map(repr, ALGORITHMS))
+            raise ValueError(f"algorithm must be {names}; got {self.algorithm!r}.")
+        return Settings(
+            mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
+            gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=True),
+            tol=check_tolerance(self.tol),
+            max_iter=check_count(self.max_iter, "max_iter"),
+            algorithm=self.algorithm,
+        )
+
+    def _set_diagnostics(self, found: Components) -> None:
+        results = [choice.result for choice in found.choices]
+        self.n_components_ = len(found)
+        self.anchors_ = np.array([choice.anchor for choice in found.choices])
+        self.correlations_ = np.array([choice.correlation for choice in found.choices])
+        self.mu_ = np.array([result.mu for result in results])
+        self.gamma_ = np.array([result.gamma for result in results])
+        self.objective_ = np.array([result.objective for result in results])
+        self.dual_gap_ = np.array([result.dual_gap for result in results])
+        self.n_iter_ = np.array([result.n_iter for result in results])
+        self.n_passes_ = np.array([result.n_passes for result in results])
+
+
+def _columns(vectors) -> np.ndarray:
+    return np.column_stack(list(vectors))
+
+
+def _finish(weights: np.ndarray, rotations: np.ndarray, view, dtype):
+    """Weights, rotations and projector of a view, in the type of its data."""
+    rotations = rotations.astype(dtype)
+    return weights.astype(dtype), rotations, view.projector(rotations)

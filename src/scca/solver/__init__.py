@@ -1,0 +1,19 @@
+"""The convex problem of one component: certified solver, the paper's own algorithm, penalties."""
+
+from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, solve_component, solve_views
+from ._penalties import Penalty
+from ._problem import ComponentProblem, Design
+
+__all__ = [
+    # for users
+    "solve_component",
+    "ComponentResult",
+    # for the estimators
+    "solve_views",
+    "Penalty",
+    "ALGORITHMS",
+    "DEFAULT_MAX_ITER",
+    # the mathematics
+    "Design",
+    "ComponentProblem",
+]

@@ -1,0 +1,229 @@
+"""One component: from matrices, an anchor and penalties to a certified answer."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+from sklearn.exceptions import ConvergenceWarning
+
+from .._validation import check_count, check_kernel_matrix, check_matrix, check_tolerance
+from ..views import FeatureView, View, storage_of
+from ._greedy import solve_greedy
+from ._penalties import Penalty
+from ._problem import ComponentProblem, Design
+from ._working_set import solve_working_set
+
+__all__ = ["ALGORITHMS", "DEFAULT_MAX_ITER", "ComponentResult", "solve_component", "solve_views"]
+
+ALGORITHMS = {"working-set": solve_working_set, "greedy": solve_greedy}
+DEFAULT_MAX_ITER = 1000
+
+
+@dataclass(frozen=True)
+class ComponentResult:
+    """What one component's problem came to.
+
+    Attributes
+    ----------
+    w : ndarray of shape (m,)
+        Weights on the columns of X.
+    e : ndarray of shape (n,) or None
+        Weights on the samples behind K, `e[k] == 1`; None where neither K nor k was given.
+    objective : float
+        The value reached, P.
+    dual_gap : float
+        P - D: the optimum lies between `objective - dual_gap` and `objective`.
+    mu, gamma : float
+        The penalties used, in the objective's own scale; gamma is inf where e was held at the anchor.
+    n_iter : int
+        Rounds of the solver.
+    n_passes : int
+        Products with the whole of X or of K.
+    converged : bool
+        Whether `dual_gap <= tol * ||y||^2`.
+    """
+
+    w: np.ndarray
+    e: np.ndarray | None
+    objective: float
+    dual_gap: float
+    mu: float
+    gamma: float
+    n_iter: int
+    n_passes: int
+    converged: bool
+
+
+def solve_component(
+    X,
+    K=None,
+    k=None,
+    *,
+    mu="auto",
+    gamma="auto",
+    fit_dual=True,
+    y=None,
+    tol=1e-6,
+    max_iter=DEFAULT_MAX_ITER,
+    algorithm="working-set",
+    w0=None,
+    e0=None,
+) -> ComponentResult:
+    """Solve the convex problem of one component to a certified duality gap.
+
+    Minimises, jointly over w and e,
+
+        ||X w - K e||^2 + mu ||w||_1 + gamma sum_{i != k} e_i,    0 <= e <= 1,  e_k = 1,
+
+    on exactly the matrices given: nothing is centred, scaled or deflated, and the answer is not rescaled.
+
+    Parameters
+    ----------
+    X : {array, sparse matrix, LinearOperator} of shape (n, m)
+        The primal view, one row a sample.
+    K : {array, sparse matrix, LinearOperator} of shape (n, n), symmetric; or None
+        The kernel matrix of the dual view. None needs `y` and `fit_dual=False`.
+    k : int or None
+        The anchor: the sample whose weight is held at 1.
+    mu, gamma : "auto", "auto*FACTOR" or float
+        "auto" is the paper's rule: mu = mean |2 X'y|, gamma = mean |2 K'y| with y = K[:, k]. A number is absolute, in
+        the scale of the objective above. mu must be positive (without it no scaled dual point is feasible; take for
+        example "auto*1e-6" for least squares); gamma may be 0, and inf holds e at the anchor.
+    fit_dual : bool
+        False holds e at the anchor: the lasso min ||X w - y||^2 + mu ||w||_1 of Section 5.1.
+    y : array of shape (n,) or None
+        With `fit_dual=False`: the target, in place of K[:, k].
+    tol : float
+        Stop once P - D <= tol * ||y||^2, always computed in float64.
+    max_iter : int
+        The most rounds to make; stopping short of `tol` warns.
+    algorithm : {"working-set", "greedy"}
+        The fast solver, or the paper's Algorithms 1 to 3.
+    w0, e0 : arrays or None
+        Where to start from, for example the answer at nearby penalties.
+
+    Returns
+    -------
+    ComponentResult
+
+    Examples
+    --------
+    >>> import numpy as np, scca
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(20, 50)), rng.normal(size=(20, 8))
+    >>> answer = scca.solve_component(X, Y @ Y.T, 3)
+    >>> answer.converged, float(answer.e[3])
+    (True, 1.0)
+    """
+    X = X if isinstance(X, LinearOperator) else check_matrix(X, "X")
+    n, m = X.shape
+    left, right = FeatureView(storage_of(X)), _dual_view(K, n)
+    k = None if k is None else _check_anchor(k, n)
+    if y is not None:
+        if fit_dual:
+            raise ValueError("y replaces K[:, k] only where e is held; pass fit_dual=False with y.")
+        y = _check_vector(y, "y", n)
+    elif K is None or k is None:
+        raise ValueError("solve_component needs K and k, or y with fit_dual=False; pass one of the two.")
+    else:
+        y = right.columns(np.array([k]))[:, 0]
+    return solve_views(
+        left,
+        right,
+        k,
+        y,
+        mu=Penalty.parse(mu, "mu", zero_allowed=False),
+        gamma=Penalty.parse(gamma if fit_dual else np.inf, "gamma", zero_allowed=True),
+        tol=check_tolerance(tol),
+        max_iter=check_count(max_iter, "max_iter"),
+        algorithm=algorithm,
+        w0=None if w0 is None else _check_vector(w0, "w0", m),
+        e0=None if e0 is None else _check_vector(e0, "e0", n),
+    )
+
+
+def solve_views(
+    left: View,
+    right: View,
+    anchor: int | None,
+    y: np.ndarray,
+    *,
+    mu: Penalty,
+    gamma: Penalty,
+    tol: float,
+    max_iter: int,
+    algorithm: str,
+    w0: np.ndarray | None = None,
+    e0: np.ndarray | None = None,
+) -> ComponentResult:
+    """`solve_component` on checked views; gamma = inf holds e at the anchor, as large values of gamma would."""
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}.")
+    held = gamma.value == np.inf
+    with np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
+        design = Design(left, _no_view(len(y)) if held else right, y, anchor)
+        square = float(y @ y)
+        w_pull, e_pull = design.split(design.correlations_of_y)
+        problem = ComponentProblem(design, mu.resolve(w_pull), np.inf if held else gamma.resolve(e_pull))
+        start = problem.coordinates(w0, e0) if square > 0 else np.zeros(design.size)
+        outcome = ALGORITHMS[algorithm](problem, start, tol * square, max_iter)
+    if not (np.isfinite(outcome.objective) and np.isfinite(outcome.gap) and np.isfinite(outcome.z).all()):
+        raise ValueError(
+            f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."
+        )
+    if not outcome.converged:
+        warnings.warn(
+            f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g} where "
+            f"tol={tol:.2g} was asked; raise max_iter (now {max_iter}) or tol.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    w, rest = design.split(outcome.z)
+    e = None
+    if anchor is not None:
+        e = np.zeros(right.shape[1] or len(y))
+        e[: len(rest)] = rest
+        e[anchor] = 1.0
+    return ComponentResult(
+        w=w.copy(),
+        e=e,
+        objective=outcome.objective,
+        dual_gap=outcome.gap,
+        mu=problem.mu,
+        gamma=problem.gamma,
+        n_iter=outcome.n_iter,
+        n_passes=design.n_passes,
+        converged=outcome.converged,
+    )
+
+
+def _dual_view(K, n: int) -> View:
+    """The kernel matrix as a view, taken as it is; a view without columns where there is none."""
+    if K is None:
+        return _no_view(n)
+    if isinstance(K, LinearOperator):
+        if K.shape != (n, n):
+            raise ValueError(f"K must have shape ({n}, {n}), one row and column a sample of X; got {K.shape}.")
+    else:
+        K = check_kernel_matrix(check_matrix(K, "K"), "K")
+        if K.shape[0] != n:
+            raise ValueError(f"K must have one row and column for each of the {n} samples of X; got shape {K.shape}.")
+    return FeatureView(storage_of(K, symmetric=True))
+
+
+def _no_view(n: int) -> View:
+    return FeatureView(storage_of(np.empty((n, 0))))
+
+
+def _check_anchor(k, n: int) -> int:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < n:
+        raise ValueError(f"k must be an integer from 0 to {n - 1}, the index of a sample; got {k!r}.")
+    return int(k)
+
+
+def _check_vector(values, name: str, length: int) -> np.ndarray:
+    values = np.asarray(values)
+    if values.shape != (length,):
+        raise ValueError(f"{name} must have shape ({length},); got {values.shape}.")
+    return check_matrix(values[:, None], name)[:, 0].astype(np.float64)

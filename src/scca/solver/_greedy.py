@@ -1,0 +1,95 @@
+"""The paper's own algorithm, to be read beside it: Algorithms 1 to 3 with their slips mended.
+
+The letters are the paper's; its X (features by samples) is `A.T` here. Mended are: the test for a change of sign in
+Algorithm 2 (opposite signs, not merely different ones, or every weight would stay at zero), the step for e in Algorithm
+3 (the exact one, twice the printed), alpha and beta (current for every coordinate visited, not those from the start of
+the sweep), and I and J (coordinates that are not zero are visited too, not only those that break their bound).
+"""
+
+import numpy as np
+
+from ._problem import ComponentProblem
+from ._working_set import Outcome
+
+__all__ = ["solve_greedy"]
+
+_MAX_SWEEPS = 1000
+
+
+def solve_greedy(problem: ComponentProblem, z: np.ndarray, tolerance: float, max_iter: int) -> Outcome:
+    """Algorithm 1: converge over w, then over e, until the duality gap is at most `tolerance` (absolute)."""
+    design, mu, gamma = problem.design, problem.mu, problem.gamma
+    z = z.copy()
+    w, e = design.split(z)  # e without its anchor, whose column is y
+    small = 1e-4 * tolerance
+    best_bound = -np.inf
+    for n_iter in range(max_iter + 1):
+        r = design.residual(z)  # K e - X'w
+        correlations = problem.correlations(z, r)
+        certificate = problem.certificate(z, r, correlations)
+        best_bound = max(best_bound, certificate.bound)
+        gap = certificate.objective - best_bound
+        if gap <= tolerance or n_iter == max_iter or not np.isfinite(gap):
+            break
+
+        if mu > 0:
+            alpha = 2 * design.split(correlations)[0] + mu  # 2 X K e - 2 X X'w + mu
+            I = np.flatnonzero((alpha < 0) | (alpha > 2 * mu) | (w != 0))
+            converge_over_w(design.left.columns(I), I, w, r, mu, small)
+
+        if design.n_right:
+            beta = 2 * design.right.rmatvec(r) + gamma  # 2 K^2 e - 2 K X'w + gamma
+            design.n_passes += 1
+            J = np.flatnonzero((beta < 0) | (e > 0))
+            J = np.setdiff1d(J, [design.anchor])
+            converge_over_e(design.right.columns(J), J, e, r, gamma, small)
+    return Outcome(z, certificate.objective, gap, n_iter, bool(gap <= tolerance))
+
+
+def converge_over_w(A_I: np.ndarray, I: np.ndarray, w: np.ndarray, r: np.ndarray, mu: float, small: float) -> None:
+    """Algorithm 2, in place. `A_I` are the columns of A = X' for the coordinates I, r = K e - X'w."""
+    XX = np.einsum("ij,ij->j", A_I, A_I)  # the diagonal of X X'
+    for _ in range(_MAX_SWEEPS):
+        largest = 0.0
+        for position, i in enumerate(I):
+            if XX[position] == 0:  # an empty feature explains nothing
+                w[i] = 0.0
+                continue
+            x = A_I[:, position]
+            alpha = 2 * (x @ r) + mu
+            if alpha > 2 * mu:
+                w_hat = w[i] + (alpha - 2 * mu) / (2 * XX[position])
+            elif alpha < 0:
+                w_hat = w[i] + alpha / (2 * XX[position])
+            elif w[i] > 0:
+                w_hat = w[i] - (2 * mu - alpha) / (2 * XX[position])
+            elif w[i] < 0:
+                w_hat = w[i] + alpha / (2 * XX[position])
+            else:
+                continue
+            if w[i] * w_hat < 0:  # stop at zero before going on in a new direction
+                w_hat = 0.0
+            r -= (w_hat - w[i]) * x
+            largest = max(largest, (w_hat - w[i]) ** 2 * XX[position])
+            w[i] = w_hat
+        if largest <= small:
+            return
+
+
+def converge_over_e(K_J: np.ndarray, J: np.ndarray, e: np.ndarray, r: np.ndarray, gamma: float, small: float) -> None:
+    """Algorithm 3, in place. `K_J` are the columns of K for the coordinates J, r = K e - X'w."""
+    KK = np.einsum("ij,ij->j", K_J, K_J)  # the diagonal of K^2
+    for _ in range(_MAX_SWEEPS):
+        largest = 0.0
+        for position, i in enumerate(J):
+            if KK[position] == 0:  # an empty column explains nothing
+                e[i] = 0.0
+                continue
+            kappa = K_J[:, position]
+            e_hat = e[i] - (2 * (kappa @ r) + gamma) / (2 * KK[position])
+            e_hat = min(max(e_hat, 0.0), 1.0)
+            r += (e_hat - e[i]) * kappa
+            largest = max(largest, (e_hat - e[i]) ** 2 * KK[position])
+            e[i] = e_hat
+        if largest <= small:
+            return

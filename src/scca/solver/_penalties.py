@@ -1,0 +1,48 @@
+"""mu and gamma as users write them: "auto", a number, or "auto*0.5"."""
+
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+__all__ = ["Penalty", "mean_rule"]
+
+
+@dataclass(frozen=True)
+class Penalty:
+    """An absolute value, or a factor of the value the paper's rule gives."""
+
+    value: float | None = None
+    factor: float = 1.0
+
+    @classmethod
+    def parse(cls, given, name: str, *, zero_allowed: bool) -> "Penalty":
+        """Read a user's mu or gamma; `name` is for the message."""
+        bound = "at least 0" if zero_allowed else "greater than 0"
+        if isinstance(given, str):
+            head, _, tail = given.replace(" ", "").partition("*")
+            try:
+                factor = float(tail) if tail else 1.0
+            except ValueError:
+                factor = np.nan
+            if head != "auto" or (tail == "" and "*" in given) or not 0 < factor < np.inf:
+                raise ValueError(
+                    f'{name} must be "auto", "auto*FACTOR" with a factor greater than 0, or a number {bound}; '
+                    f'got {given!r}: write for example "auto*0.5".'
+                )
+            return cls(factor=factor)
+        number = isinstance(given, Real) and not isinstance(given, bool)
+        if not number or np.isnan(given) or given < 0 or (given == 0 and not zero_allowed):
+            raise ValueError(
+                f'{name} must be "auto", "auto*FACTOR" or a number {bound}; got {given!r}: "auto" lets the data set it.'
+            )
+        return cls(value=float(given))
+
+    def resolve(self, correlations: np.ndarray) -> float:
+        """The penalty in the objective's own scale, given M'y of the coordinates it weighs on."""
+        return self.value if self.value is not None else self.factor * mean_rule(correlations)
+
+
+def mean_rule(correlations: np.ndarray) -> float:
+    """The paper's automatic value: the mean over all coordinates of |2 M'y|."""
+    return 2.0 * float(np.mean(np.abs(correlations)))

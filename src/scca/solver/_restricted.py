@@ -1,0 +1,152 @@
+"""The problem on a working set, in terms of the Gram matrix of its columns alone: the loops that have to be compiled.
+
+    min over z of  z'Gz - 2 b'z + sum_i penalties_i |z_i|,   lower <= z <= upper  (unbounded, or [0, 1])
+
+`correlations` is b - Gz throughout, that is M'r for the least squares problem with G = M'M, and is kept current. Only
+the leading `size` rows and columns of `gram` count.
+"""
+
+import numpy as np
+
+from .._compile import compiled
+
+__all__ = ["solve_restricted"]
+
+_EPOCHS = 8  # sweeps of coordinate descent between two Newton steps
+_MAX_ROUNDS = 200
+_DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
+
+
+@compiled
+def solve_restricted(gram, z, correlations, penalties, lower, upper, square, tolerance):
+    """Move z, in place, to where the duality gap of the restricted problem is at most `tolerance`.
+
+    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero; a Newton step on the others
+    then ends what would take it many sweeps. Neither ever raises the objective.
+    """
+    start, start_correlations = z.copy(), correlations.copy()
+    small = 0.01 * tolerance / max(1, len(z))
+    previous = np.inf
+    for _ in range(_MAX_ROUNDS):
+        epochs = _descend(gram, z, correlations, penalties, lower, upper, small)
+        _newton_step(gram, z, correlations, penalties, upper)
+        # r = r_0 - M d, so ||r||^2 follows from M'r at both ends of the move d
+        moved = 0.0
+        for i in range(len(z)):
+            moved += (z[i] - start[i]) * (start_correlations[i] + correlations[i])
+        gap = _gap(z, correlations, penalties, upper, square - moved)
+        if gap <= tolerance or (epochs == 1 and gap >= previous):
+            return
+        previous = gap
+
+
+@compiled
+def _descend(gram, z, correlations, penalties, lower, upper, small):
+    """Exact cyclic coordinate descent until no step of a sweep gains more than `small`; returns the sweeps made."""
+    for epoch in range(_EPOCHS):
+        largest = 0.0
+        for i in range(len(z)):
+            curvature = gram[i, i]
+            old = z[i]
+            new = 0.0  # a column of zeros cannot pay for its penalty
+            if curvature > 0.0:
+                at = old + correlations[i] / curvature
+                threshold = 0.5 * penalties[i] / curvature
+                if at > threshold:
+                    new = at - threshold
+                elif at < -threshold:
+                    new = at + threshold
+            new = min(max(new, lower[i]), upper[i])
+            step = new - old
+            if step != 0.0:
+                z[i] = new
+                for j in range(len(z)):
+                    correlations[j] -= step * gram[i, j]
+                largest = max(largest, step * step * curvature)
+        if largest <= small:
+            return epoch + 1
+    return _EPOCHS
+
+
+@compiled
+def _gap(z, correlations, penalties, upper, square):
+    """Duality gap within the working set; y = r + M z gives r'y."""
+    shrink = 1.0
+    for i in range(len(z)):
+        if upper[i] == np.inf and 2.0 * abs(correlations[i]) > penalties[i] / shrink:
+            shrink = penalties[i] / (2.0 * abs(correlations[i]))
+    target = square
+    gap = square + shrink**2 * square
+    for i in range(len(z)):
+        target += z[i] * correlations[i]
+        gap += penalties[i] * abs(z[i])
+        if upper[i] != np.inf:
+            gap -= min(0.0, penalties[i] - 2.0 * shrink * correlations[i])
+    return gap - 2.0 * shrink * target
+
+
+@compiled
+def _newton_step(gram, z, correlations, penalties, upper):
+    """Minimise over the coordinates inside their bounds, as far as none of them changes sign or leaves its box."""
+    inner = np.flatnonzero((z != 0.0) & (z < upper))
+    n_inner = len(inner)
+    hessian = np.empty((n_inner, n_inner))
+    downhill = np.empty(n_inner)
+    for a in range(n_inner):
+        i = inner[a]
+        downhill[a] = correlations[i] - 0.5 * penalties[i] * np.sign(z[i])
+        for b in range(n_inner):
+            hessian[a, b] = gram[i, inner[b]]
+    direction = _solve_positive(hessian, downhill.copy())
+    curvature, slope = 0.0, 0.0
+    image = np.zeros(len(z))
+    for a in range(n_inner):
+        for j in range(len(z)):
+            image[j] += direction[a] * gram[inner[a], j]
+    for a in range(n_inner):
+        slope += downhill[a] * direction[a]
+        curvature += image[inner[a]] * direction[a]
+    if not (slope > 0.0 and curvature > 0.0):
+        return
+    length = slope / curvature
+    blocking = -1
+    for a in range(n_inner):
+        at, bound = z[inner[a]], upper[inner[a]]
+        limit = np.inf
+        if at * direction[a] < 0.0:
+            limit = -at / direction[a]
+        elif direction[a] > 0.0 and bound != np.inf:
+            limit = (bound - at) / direction[a]
+        if limit < length:
+            length, blocking = limit, a
+    for a in range(n_inner):
+        z[inner[a]] += length * direction[a]
+    for j in range(len(z)):
+        correlations[j] -= length * image[j]
+    if blocking >= 0:  # exactly on its bound, whatever rounding says
+        i = inner[blocking]
+        z[i] = 0.0 if z[i] < 0.5 * upper[i] else upper[i]
+
+
+@compiled
+def _solve_positive(matrix, right):
+    """matrix^-1 right by symmetric elimination, in place; a column that depends on earlier ones gets no weight."""
+    size = len(right)
+    x = right
+    scale = np.diag(matrix).copy()
+    for k in range(size):
+        pivot = matrix[k, k]
+        if pivot <= _DEPENDENT * scale[k]:
+            matrix[k, k:] = 0.0
+            continue
+        for i in range(k + 1, size):
+            factor = matrix[k, i] / pivot
+            x[i] -= factor * x[k]
+            for j in range(i, size):
+                matrix[i, j] -= factor * matrix[k, j]
+    for k in range(size - 1, -1, -1):
+        total = x[k]
+        for j in range(k + 1, size):
+            total -= matrix[k, j] * x[j]
+        x[k] = total / matrix[k, k] if matrix[k, k] > 0.0 else 0.0
+    return x

@@ -1,0 +1,24 @@
+"""Views of n samples: features or a kernel, dense or sparse, centred, scaled and deflated without touching the data."""
+
+from ._features import FeatureProjector, FeatureView
+from ._kernel_views import KernelProjector, LinearKernelView, StoredKernelView, kernel_view
+from ._kernels import Kernel
+from ._storage import storage_of
+from .base import Projector, View
+
+__all__ = [
+    # the contract
+    "View",
+    "Projector",
+    # primal
+    "FeatureView",
+    "FeatureProjector",
+    # dual
+    "Kernel",
+    "StoredKernelView",
+    "LinearKernelView",
+    "KernelProjector",
+    "kernel_view",
+    # storage
+    "storage_of",
+]

@@ -1,0 +1,166 @@
+"""A primal view: weights on features."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._basis import GrowingRows, SampleBasis
+from ._storage import SparseStorage, Storage, float64_rows, storage_of
+from .base import Projector, View
+
+__all__ = ["FeatureProjector", "FeatureView", "inverse_norms"]
+
+_ROUNDING = 1e-14  # squared norms below this share of what they were computed from are zero
+
+
+class FeatureView(View):
+    """M = (I - T T') D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms), deflated scores T.
+
+    With L = D (A - 1 a') the view before deflation, `_loadings` keeps T'L, so that a block of M'M costs the same block
+    of L'L and a small correction.
+    """
+
+    def __init__(self, storage: Storage, mean=None, scale=None, energy: float = np.nan):
+        self.storage = storage
+        self.shape = storage.shape
+        self.mean = mean
+        self.scale = scale
+        self.basis = SampleBasis(self.shape[0])
+        self._loadings = GrowingRows(self.shape[1])
+        self._energy = self._left = energy
+
+    @classmethod
+    def of(cls, data, *, center: bool, normalize: bool) -> "FeatureView":
+        """The view of a checked array or sparse matrix, centred and scaled as asked."""
+        n = data.shape[0]
+        storage = storage_of(data)
+        mean = storage.rmatvec(np.full(n, 1.0 / n)) if center else None
+        squares, size = centred_square_norms(data, mean)
+        scale = inverse_norms(squares, size) if normalize else None
+        return cls(storage, mean, scale, float(squares.sum() if scale is None else squares @ scale**2))
+
+    @property
+    def is_sparse(self) -> bool:
+        return isinstance(self.storage, SparseStorage)
+
+    def matvec(self, weights):
+        return self.basis.project(self._matvec_undeflated(weights))
+
+    def _matvec_undeflated(self, weights):
+        scores = self.storage.matvec(weights)
+        if self.mean is not None:
+            scores = scores - self.mean @ weights
+        return scores if self.scale is None else scores * self.scale
+
+    def rmatvec(self, r, columns=None):
+        return self.rmatvec_undeflated(self.basis.project(r), columns)
+
+    def rmatvec_undeflated(self, r, columns=None):
+        if self.scale is not None:
+            r = (self.scale * r.T).T
+        out = self.storage.rmatvec(r, columns)
+        if self.mean is not None:
+            mean = self.mean if columns is None else self.mean[columns]
+            out = out - np.multiply.outer(mean, r.sum(axis=0))
+        return out
+
+    def columns(self, indices):
+        return self.basis.project(self._columns_undeflated(indices))
+
+    def _columns_undeflated(self, indices):
+        block = self.storage.columns(indices)
+        if self.mean is not None:
+            block = block - self.mean[indices]
+        return block if self.scale is None else block * self.scale[:, None]
+
+    def gram(self, rows, columns):
+        if isinstance(self.storage, SparseStorage):
+            gram = self._sparse_gram(self.storage, rows, columns)
+        else:  # centred before the product: large means would cancel badly after it
+            gram = self._columns_undeflated(rows).T @ self._columns_undeflated(columns)
+        return gram - self._loadings.array[:, rows].T @ self._loadings.array[:, columns]
+
+    def _sparse_gram(self, storage: SparseStorage, rows, columns):
+        weights = None if self.scale is None else self.scale**2
+        gram = storage.gram(rows, columns, weights)
+        if self.mean is not None:
+            weights = np.ones(self.shape[0]) if weights is None else weights
+            left, right = self.mean[rows], self.mean[columns]
+            gram -= np.outer(storage.rmatvec(weights, rows), right)
+            gram -= np.outer(left, storage.rmatvec(weights, columns))
+            gram += weights.sum() * np.outer(left, right)
+        return gram
+
+    def outer(self) -> np.ndarray:
+        """The linear kernel L L' of the view before deflation, an (n, n) array."""
+        n, m = self.shape
+        if isinstance(self.storage, SparseStorage):
+            kernel = self.storage.outer()
+            if self.mean is not None:
+                cross = self.storage.matvec(self.mean)
+                kernel += self.mean @ self.mean - cross[:, None] - cross
+            return kernel if self.scale is None else kernel * self.scale[:, None] * self.scale
+        kernel = np.zeros((n, n))
+        for start in range(0, m, n + 1):  # blocks of features that take no more memory than the kernel itself
+            block = self._columns_undeflated(np.arange(start, min(m, start + n + 1)))
+            kernel += block @ block.T
+        return kernel
+
+    def direction(self, score):
+        return self.rmatvec(score)
+
+    def deflate(self, direction):
+        coefficients = self.basis.append(self._matvec_undeflated(direction))
+        if coefficients is not None:
+            loading = self.rmatvec_undeflated(self.basis.vectors[:, -1])
+            self._loadings.append(loading)
+            self._left -= float(loading @ loading)
+        return coefficients
+
+    @property
+    def remaining(self):
+        return self._left / self._energy if self._energy > 0 else 0.0
+
+    def projector(self, rotations):
+        return FeatureProjector(self.mean, self.scale is not None, rotations)
+
+
+@dataclass(frozen=True)
+class FeatureProjector(Projector):
+    """x -> R'(x - a) / ||x - a||."""
+
+    mean: np.ndarray | None
+    normalize: bool
+    rotations: np.ndarray
+
+    def __call__(self, samples, diagonal=None):
+        scores = np.asarray(samples @ self.rotations, dtype=np.float64)
+        if self.mean is not None:
+            scores -= self.mean @ self.rotations
+        if self.normalize:
+            scores *= inverse_norms(*centred_square_norms(samples, self.mean))[:, None]
+        return scores
+
+
+def centred_square_norms(data, mean: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """||x - a||^2 of every sample, and the size of the terms it was computed from."""
+    if sp.issparse(data):
+        squares = np.asarray(data.multiply(data).sum(axis=1, dtype=np.float64)).ravel()
+        if mean is None:
+            return squares, squares
+        size = squares + mean @ mean
+        return size - 2 * (data @ mean), size
+    squares, size = np.empty(data.shape[0]), np.empty(data.shape[0])
+    for rows, block in float64_rows(data):
+        size[rows] = np.einsum("ij,ij->i", block, block)
+        if mean is not None:
+            block = block - mean
+        squares[rows] = np.einsum("ij,ij->i", block, block)
+    return squares, size
+
+
+def inverse_norms(squares: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """1 / norm of every sample; a sample of norm zero (to the rounding error of `size`) is left as it is, zero."""
+    nonzero = squares > _ROUNDING * size
+    return np.where(nonzero, 1.0 / np.sqrt(np.where(nonzero, squares, 1.0)), 1.0)

@@ -1,0 +1,208 @@
+"""Dual views: weights on the training samples, seen through a kernel."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ._basis import GrowingRows, SampleBasis
+from ._features import FeatureProjector, FeatureView, inverse_norms
+from ._kernels import Kernel
+from ._storage import storage_of
+from .base import Projector, View
+
+__all__ = ["KernelProjector", "LinearKernelView", "StoredKernelView", "kernel_view"]
+
+_PRODUCTS_A_COMPONENT = 10  # about how often the solver and deflation multiply by K for one component
+_GEMM_GAIN = 20  # how much less a multiplication costs inside a matrix product than inside a matrix-vector product
+
+
+class StoredKernelView(View):
+    """M = P L P with L = D (K - 1 c' - c 1' + g 1 1') D and P = I - T T'.
+
+    K is stored, c are its column means and g their mean (centring in the kernel's feature space), D scales every sample
+    to unit norm. `_images` keeps L T.
+    """
+
+    def __init__(self, matrix, projector_of: Callable[[np.ndarray], Projector], means=None, grand_mean=0.0, scale=None):
+        self.storage = storage_of(matrix)
+        self.shape = self.storage.shape
+        self.means = means
+        self.grand_mean = grand_mean
+        self.scale = scale
+        self.basis = SampleBasis(self.shape[0])
+        self._images = GrowingRows(self.shape[0])
+        squares, _ = _centred_diagonal(matrix.diagonal(), means if means is not None else 0.0, grand_mean)
+        self._energy = self._left = float(squares.sum() if scale is None else squares @ scale**2)
+        self._projector_of = projector_of
+
+    @classmethod
+    def of(cls, data, kernel: Kernel, *, center: bool, normalize: bool, n_jobs=None) -> "StoredKernelView":
+        """The view of checked samples (of a checked kernel matrix, if precomputed), centred and scaled as asked."""
+        matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
+        means, grand_mean, scale = None, 0.0, None
+        if center:
+            means = np.asarray(matrix.mean(axis=0, dtype=np.float64)).ravel()
+            grand_mean = float(means.mean())
+        if normalize:
+            squares, size = _centred_diagonal(matrix.diagonal(), means if center else 0.0, grand_mean)
+            _check_norms(squares, size)
+            scale = inverse_norms(squares, size)
+        training = None if kernel.precomputed else data
+        projector_of = partial(KernelProjector, kernel, training, means, grand_mean, scale)
+        return cls(matrix, projector_of, means, grand_mean, scale)
+
+    @classmethod
+    def of_linear(cls, features: FeatureView) -> "StoredKernelView":
+        """The linear kernel of a feature view, whose new samples never need a kernel."""
+        return cls(features.outer(), partial(_linear_projector, features))
+
+    def matvec(self, weights):
+        return self._product(self.storage.matvec, weights)
+
+    def rmatvec(self, r, columns=None):
+        if columns is not None:
+            return self.columns(columns).T @ r
+        return self._product(self.storage.rmatvec, r)
+
+    def _product(self, multiply, v):
+        return self.basis.project(self._product_undeflated(multiply, self.basis.project(v)))
+
+    def _product_undeflated(self, multiply, v):
+        if self.scale is not None:
+            v = (self.scale * v.T).T
+        out = multiply(v)
+        if self.means is not None:
+            total = v.sum(axis=0)
+            out = out - self.means @ v - np.multiply.outer(self.means - self.grand_mean, total)
+        return out if self.scale is None else (self.scale * out.T).T
+
+    def columns(self, indices):
+        block = self.storage.columns(indices)
+        if self.means is not None:
+            block = block - self.means[indices] - (self.means - self.grand_mean)[:, None]
+        if self.scale is not None:
+            block = block * self.scale[:, None] * self.scale[indices]
+        return self.basis.project(block - self._images.array.T @ self.basis.vectors[indices].T)
+
+    def direction(self, score):
+        return score
+
+    def deflate(self, direction):
+        coefficients = self.basis.append(self._product_undeflated(self.storage.matvec, direction))
+        if coefficients is not None:
+            image = self._product_undeflated(self.storage.matvec, self.basis.vectors[:, -1])
+            self._images.append(image)
+            self._left -= float(self.basis.vectors[:, -1] @ image)
+        return coefficients
+
+    @property
+    def remaining(self):
+        return self._left / self._energy if self._energy > 0 else 0.0
+
+    def projector(self, rotations):
+        return self._projector_of(rotations)
+
+
+class LinearKernelView(View):
+    """M = F F' for a feature view F of the same samples: the (n, n) matrix does not exist."""
+
+    def __init__(self, features: FeatureView):
+        self.features = features
+        self.shape = (features.shape[0], features.shape[0])
+        self.basis = features.basis
+
+    def matvec(self, weights):
+        return self.features.matvec(self.features.rmatvec(weights))
+
+    def rmatvec(self, r, columns=None):
+        if columns is not None:
+            return self.columns(columns).T @ r
+        return self.matvec(r) if r.ndim == 1 else np.column_stack([self.matvec(column) for column in r.T])
+
+    def columns(self, indices):
+        block = np.empty((self.shape[0], len(indices)), order="F")
+        for position, index in enumerate(indices):
+            unit = np.zeros(self.shape[0])
+            unit[index] = 1.0
+            block[:, position] = self.matvec(unit)
+        return block
+
+    def direction(self, score):
+        return score
+
+    def deflate(self, direction):
+        return self.features.deflate(self.features.direction(direction))
+
+    @property
+    def remaining(self):
+        return self.features.remaining
+
+    def projector(self, rotations):
+        return _linear_projector(self.features, rotations)
+
+
+@dataclass(frozen=True)
+class KernelProjector(Projector):
+    """y -> Q'k(y) with k(y) centred by the training kernel's means and scaled by its norms and by ||y||."""
+
+    kernel: Kernel
+    training: object  # the training samples; None with a precomputed kernel
+    means: np.ndarray | None
+    grand_mean: float
+    scale: np.ndarray | None
+    rotations: np.ndarray
+
+    def __call__(self, samples, diagonal=None):
+        block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
+        row_means = np.zeros(block.shape[0])
+        rotations = self.rotations if self.scale is None else self.rotations * self.scale[:, None]
+        scores = np.asarray(block @ rotations, dtype=np.float64)
+        if self.means is not None:
+            row_means = np.asarray(block.mean(axis=1, dtype=np.float64)).ravel()
+            scores -= self.means @ rotations + np.multiply.outer(row_means - self.grand_mean, rotations.sum(axis=0))
+        if self.scale is not None:
+            if diagonal is None and not self.kernel.precomputed:
+                diagonal = self.kernel.diagonal(samples)
+            if diagonal is not None:
+                scores *= inverse_norms(*_centred_diagonal(diagonal, row_means, self.grand_mean))[:, None]
+        return scores
+
+
+def kernel_view(data, kernel: Kernel, *, center: bool, normalize: bool, n_components: int, n_jobs=None) -> View:
+    """The dual view of checked samples (of a checked kernel matrix, if precomputed), in the cheapest storage."""
+    if not kernel.linear:
+        return StoredKernelView.of(data, kernel, center=center, normalize=normalize, n_jobs=n_jobs)
+    features = FeatureView.of(data, center=center, normalize=normalize)
+    if _storing_is_cheaper(features, n_components):
+        return StoredKernelView.of_linear(features)
+    return LinearKernelView(features)
+
+
+def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
+    """Whether K is smaller than the data behind it and is multiplied by often enough to be worth its making."""
+    n = features.shape[0]
+    products = _PRODUCTS_A_COMPONENT * n_components
+    return n * n <= features.storage.n_stored and n <= _GEMM_GAIN * products
+
+
+def _linear_projector(features: FeatureView, rotations: np.ndarray) -> FeatureProjector:
+    """Rotations on samples become rotations on features: no kernel with the training samples is ever computed."""
+    return FeatureProjector(features.mean, features.scale is not None, features.rmatvec_undeflated(rotations))
+
+
+def _check_norms(squares: np.ndarray, size: np.ndarray) -> None:
+    worst = int(np.argmin(squares))
+    if squares[worst] < -1e-8 * size[worst]:
+        raise ValueError(
+            f"a kernel must be positive semi-definite, but sample {worst} has the squared norm {squares[worst]:.3g}; "
+            "use another kernel or normalize=False."
+        )
+
+
+def _centred_diagonal(diagonal, row_means, grand_mean: float) -> tuple[np.ndarray, np.ndarray]:
+    """||phi(y) - mean||^2 from k(y, y), and the size of the terms it was computed from."""
+    diagonal = np.asarray(diagonal, dtype=np.float64)
+    squares = diagonal - 2 * row_means + grand_mean
+    return squares, np.abs(diagonal) + 2 * np.abs(row_means) + abs(grand_mean)

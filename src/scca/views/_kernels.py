@@ -1,0 +1,54 @@
+"""Kernel functions by name, by callable or precomputed, as scikit-learn understands them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
+
+__all__ = ["Kernel"]
+
+_BLOCK = 512  # rows a task: fixed, so that the bytes do not depend on how many workers share them
+_DIAGONAL_BLOCK = 16
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """k(x, y): one of scikit-learn's pairwise kernels, a function of two rows, or "precomputed"."""
+
+    function: str | Callable = "linear"
+    params: Mapping = field(default_factory=dict)
+
+    def __post_init__(self):
+        names = [*sorted(PAIRWISE_KERNEL_FUNCTIONS), "precomputed"]
+        if not callable(self.function) and self.function not in names:
+            raise ValueError(f"kernel must be a callable or one of {', '.join(names)}; got {self.function!r}.")
+        if self.params and (self.linear or self.precomputed):
+            raise ValueError(f"the {self.function} kernel takes no kernel_params; got {dict(self.params)}.")
+
+    @property
+    def precomputed(self) -> bool:
+        return self.function == "precomputed"
+
+    @property
+    def linear(self) -> bool:
+        return self.function == "linear"
+
+    def matrix(self, left, right=None, n_jobs: int | None = None) -> np.ndarray:
+        """k of every row of `left` with every row of `right` (of `left` itself by default), in float64."""
+        right = left if right is None else right
+        blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(self._block)(left[start : start + _BLOCK], right) for start in range(0, left.shape[0], _BLOCK)
+        )
+        return np.vstack(blocks)
+
+    def diagonal(self, samples) -> np.ndarray:
+        """k(x, x) of every row."""
+        step = 1 if callable(self.function) else _DIAGONAL_BLOCK
+        starts = range(0, samples.shape[0], step)
+        return np.concatenate([np.diag(self._block(s, s)) for s in (samples[i : i + step] for i in starts)])
+
+    def _block(self, left, right) -> np.ndarray:
+        values = pairwise_kernels(left, right, metric=self.function, **self.params)
+        return np.asarray(values, dtype=np.float64)

@@ -1,0 +1,183 @@
+"""Columns of numbers as they are stored: dense, scipy.sparse or behind a linear operator; products in float64."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.linalg import LinearOperator
+
+from .._compile import compiled
+
+__all__ = ["DenseStorage", "OperatorStorage", "SparseStorage", "Storage", "float64_rows", "storage_of"]
+
+_BLOCK_ENTRIES = 1 << 20  # entries converted to float64 at a time where the data are float32
+
+
+class Storage(ABC):
+    """A matrix A (n x m) that is only read; every product is accumulated and returned in float64."""
+
+    shape: tuple[int, int]
+    n_stored: int  # numbers held, which is what one product costs
+
+    @abstractmethod
+    def matvec(self, v: np.ndarray) -> np.ndarray:
+        """A v, at the cost of the columns where v is not zero."""
+
+    @abstractmethod
+    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """A' r, or the rows of it that belong to `columns`."""
+
+    @abstractmethod
+    def columns(self, indices: np.ndarray) -> np.ndarray:
+        """The chosen columns as a dense float64 array."""
+
+
+class DenseStorage(Storage):
+    def __init__(self, array: np.ndarray):
+        self.array = array
+        self.shape = array.shape
+        self.n_stored = array.size
+
+    def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        whole = [(slice(None), self.array)]  # nothing to convert: one product does it all
+        return iter(whole) if self.array.dtype == np.float64 else float64_rows(self.array)
+
+    def matvec(self, v):
+        support = np.flatnonzero(v)
+        if 4 * len(support) < len(v):
+            return self.columns(support) @ v[support]
+        out = np.empty(self.shape[0])
+        for rows, block in self._blocks():
+            out[rows] = block @ v
+        return out
+
+    def rmatvec(self, r, columns=None):
+        if columns is not None:
+            return self.columns(columns).T @ r
+        out = np.zeros((self.shape[1], *r.shape[1:]))
+        for rows, block in self._blocks():
+            out += block.T @ r[rows]
+        return out
+
+    def columns(self, indices):
+        return self.array[:, indices].astype(np.float64, copy=False)
+
+
+class SparseStorage(Storage):
+    """Compressed columns; nothing of the matrix's size is ever made dense or copied to another type."""
+
+    def __init__(self, matrix):
+        self.csc = sp.csc_array(matrix)
+        self.shape = self.csc.shape
+        self.n_stored = self.csc.nnz
+        self._arrays = self.csc.data, self.csc.indices, self.csc.indptr
+        self._all_columns = np.arange(self.shape[1])
+
+    def matvec(self, v):
+        support = np.flatnonzero(v)
+        out = np.zeros(self.shape[0])
+        _add_columns(*self._arrays, support, v[support], out)
+        return out
+
+    def rmatvec(self, r, columns=None):
+        columns = self._all_columns if columns is None else columns
+        rows = np.ascontiguousarray(np.atleast_2d(r.T))
+        out = np.empty((len(rows), len(columns)))
+        for row, products in zip(rows, out, strict=True):
+            _dot_columns(*self._arrays, columns, row, products)
+        return out.T if r.ndim == 2 else out[0]
+
+    def columns(self, indices):
+        return self.csc[:, indices].astype(np.float64, copy=False).toarray()
+
+    def gram(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+        """A[:, rows]' diag(weights) A[:, columns]."""
+        out = np.zeros((len(columns), len(rows)))
+        _add_gram(*self._arrays, rows, columns, np.ones(self.shape[0]) if weights is None else weights, out)
+        return out.T
+
+    def outer(self) -> np.ndarray:
+        """A A', a dense array of one row and column a sample."""
+        rows = self.csc.tocsr().astype(np.float64)
+        return (rows @ rows.T).toarray()
+
+
+class OperatorStorage(Storage):
+    """A scipy LinearOperator; a symmetric one needs no transposed product."""
+
+    def __init__(self, operator: LinearOperator, *, symmetric: bool = False):
+        self.operator = operator
+        self.shape = operator.shape
+        self.n_stored = operator.shape[0] * operator.shape[1]
+        self._transpose = operator if symmetric else operator.T
+
+    def matvec(self, v):
+        return np.asarray(self.operator @ v, dtype=np.float64)
+
+    def rmatvec(self, r, columns=None):
+        product = np.asarray(self._transpose @ r, dtype=np.float64)
+        return product if columns is None else product[columns]
+
+    def columns(self, indices):
+        units = np.zeros((self.shape[1], len(indices)))
+        units[indices, np.arange(len(indices))] = 1.0
+        return np.asarray(self.operator @ units, dtype=np.float64)
+
+
+def float64_rows(array: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    """Blocks of rows as float64, small enough that a copy of the whole is never made."""
+    n, m = array.shape
+    step = max(1, _BLOCK_ENTRIES // max(1, m))
+    for start in range(0, n, step):
+        rows = slice(start, min(n, start + step))
+        yield rows, np.asarray(array[rows], dtype=np.float64)
+
+
+def storage_of(matrix, *, symmetric: bool = False) -> Storage:
+    """The storage behind a checked dense array, sparse matrix or linear operator."""
+    if isinstance(matrix, LinearOperator):
+        return OperatorStorage(matrix, symmetric=symmetric)
+    return SparseStorage(matrix) if sp.issparse(matrix) else DenseStorage(matrix)
+
+
+@compiled
+def _dot_columns(data, indices, indptr, columns, r, out):
+    for position in range(len(columns)):
+        j = columns[position]
+        total = 0.0
+        for p in range(indptr[j], indptr[j + 1]):
+            total += data[p] * r[indices[p]]
+        out[position] = total
+
+
+@compiled
+def _add_columns(data, indices, indptr, columns, v, out):
+    for position in range(len(columns)):
+        j = columns[position]
+        for p in range(indptr[j], indptr[j + 1]):
+            out[indices[p]] += data[p] * v[position]
+
+
+@compiled
+def _add_gram(data, indices, indptr, left, right, weights, out):
+    """out[b, a] += sum over samples i of weights[i] A[i, left[a]] A[i, right[b]], by way of the rows of A[:, left]."""
+    starts = np.zeros(len(weights) + 1, dtype=np.int64)
+    for a in range(len(left)):
+        for p in range(indptr[left[a]], indptr[left[a] + 1]):
+            starts[indices[p] + 1] += 1
+    starts = np.cumsum(starts)
+    filled = starts[:-1].copy()
+    positions = np.empty(starts[-1], dtype=np.int64)
+    values = np.empty(starts[-1])
+    for a in range(len(left)):
+        for p in range(indptr[left[a]], indptr[left[a] + 1]):
+            i = indices[p]
+            positions[filled[i]] = a
+            values[filled[i]] = data[p] * weights[i]
+            filled[i] += 1
+    for b in range(len(right)):
+        for p in range(indptr[right[b]], indptr[right[b] + 1]):
+            i = indices[p]
+            for q in range(starts[i], starts[i + 1]):
+                out[b, positions[q]] += data[p] * values[q]

@@ -1,0 +1,71 @@
+"""The contract of a view: what the solver and the estimators may ask of n samples, whatever they are stored in."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ._basis import SampleBasis
+
+__all__ = ["Projector", "View"]
+
+
+class View(ABC):
+    """n samples as a design matrix M: one row a sample, one column a coordinate that a weight can be put on.
+
+    The coordinates of a primal view are its features (M is the paper's X', rows are samples here); those of a dual view
+    are the training samples seen through the kernel (M is K). Centring, scaling to unit norm and deflation are part of
+    M but never written into the stored data. All products are computed and returned in float64.
+    """
+
+    shape: tuple[int, int]
+    basis: SampleBasis
+
+    @abstractmethod
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
+        """M w: the scores (n,) of the samples under weights on the coordinates."""
+
+    @abstractmethod
+    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
+        """M' r for a vector or a matrix r, of all columns of M or of the given ones."""
+
+    @abstractmethod
+    def columns(self, indices: np.ndarray) -> np.ndarray:
+        """The chosen columns of M as a dense array (n, len(indices))."""
+
+    def gram(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Inner products of columns of M: entry (a, b) is M[:, rows[a]]' M[:, columns[b]]."""
+        return self.columns(rows).T @ self.columns(columns)
+
+    @abstractmethod
+    def direction(self, score: np.ndarray) -> np.ndarray:
+        """The direction that Algorithm 4 deflates for a score: u = X_j' s of a primal view, b = s of a dual one."""
+
+    @abstractmethod
+    def deflate(self, direction: np.ndarray) -> np.ndarray | None:
+        """Project the samples off the score of `direction` and extend `basis` by it.
+
+        Returns the column of C in `M_1 U = T C` (M_1 the view before any deflation, U all directions, T the basis), so
+        that U C^-1 are rotations with orthonormal training scores; or None, changing nothing, if nothing is left.
+        """
+
+    @property
+    @abstractmethod
+    def remaining(self) -> float:
+        """The share of the samples' squared norms (the trace of the kernel) that deflation has left."""
+
+    @abstractmethod
+    def projector(self, rotations: np.ndarray) -> "Projector":
+        """What turns new samples into scores: it knows the training means and scales, and the rotations."""
+
+
+class Projector(ABC):
+    """Scores of new samples of one view, with the centring and scaling learned in training."""
+
+    @abstractmethod
+    def __call__(self, samples, diagonal: np.ndarray | None = None) -> np.ndarray:
+        """Scores (n_new, c) in float64.
+
+        `diagonal` is k(x, x) of each new sample; only a precomputed kernel cannot find it for itself. Without it the
+        rows of a precomputed block are not scaled to unit norm, which leaves the direction of every score, and so its
+        ranking among others, as it is.
+        """
