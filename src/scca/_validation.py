@@ -33,14 +33,10 @@ def check_matrix(data, name: str):
             accept_sparse=("csc", "csr"),
             dtype=FLOATS,
             ensure_all_finite=False,
-            ensure_min_samples=0,
-            ensure_min_features=0,
             input_name=name,
         )
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} must be a 2-d array or sparse matrix of real numbers: {error}") from error
-    if 0 in data.shape:
-        raise ValueError(f"{name} is empty: its shape is {data.shape}; pass at least one sample and one feature.")
     check_finite(data, name)
     if sp.issparse(data) and not data.has_canonical_format:
         data = data.copy()  # entries given twice are added up, but not in the caller's matrix

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -36,11 +37,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check_training(self, X, Y):
         """Both views, checked; their numbers and names of features are remembered."""
-        validate_data(self, X, skip_check_array=True)  # feature names and their number, as scikit-learn keeps them
-        X = check_matrix(X, "X")
-        self._remember_y_features(Y)
-        Y = check_matrix(_two_dimensional(Y), "Y")
-        self.n_features_y_ = Y.shape[1]
+        X = self._check_view(X, "X", reset=True)
+        Y = self._check_view(Y, "Y", reset=True)
         check_same_samples(X, Y)
         if X.shape[0] < 2:
             raise ValueError("X and Y need at least 2 samples to vary; got n_samples=1: pass more pairs.")
@@ -51,12 +49,29 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 warn_uninformative(data, name)
         return X, Y
 
-    def _remember_y_features(self, Y) -> None:
-        names = _column_names(Y)
-        if names is not None:
-            self.feature_names_y_ = names
-        elif hasattr(self, "feature_names_y_"):
-            del self.feature_names_y_
+    def _check_view(self, data, name: str, *, reset: bool):
+        """One view, checked against what is known of its features, or, with `reset`, becoming what is known."""
+        checked = check_matrix(data if name == "X" else _two_dimensional(data), name)
+        if name == "X":
+            validate_data(self, data, skip_check_array=True, reset=reset)  # as scikit-learn keeps them
+            return checked
+        names = _column_names(data)
+        if reset:
+            self.n_features_y_ = checked.shape[1]
+            self.__dict__.pop("feature_names_y_", None)
+            if names is not None:
+                self.feature_names_y_ = names
+        elif checked.shape[1] != self.n_features_y_:
+            raise ValueError(
+                f"Y has {checked.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_y_} "
+                "features as input: pass the features it was fitted with."
+            )
+        elif names is not None and not np.array_equal(names, getattr(self, "feature_names_y_", names)):
+            raise ValueError(
+                "The feature names of Y should match those that were passed during fit: pass the same columns in the "
+                "same order."
+            )
+        return checked
 
     def _check_n_components(self, X, Y) -> int:
         n_components = check_count(self.n_components, "n_components")
@@ -72,24 +87,6 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"`n_components` upper bound is {reason}. Got {n_components} instead. Reduce `n_components`."
             )
         return n_components
-
-    def _check_new(self, data, name: str):
-        check_is_fitted(self)
-        if name == "X":
-            validate_data(self, data, skip_check_array=True, reset=False)
-        else:
-            names, known = _column_names(data), getattr(self, "feature_names_y_", None)
-            if names is not None and known is not None and list(names) != list(known):
-                raise ValueError("The feature names of Y should match those that were passed during fit.")
-            data = _two_dimensional(data)
-        data = check_matrix(data, name)
-        expected = self.n_features_in_ if name == "X" else self.n_features_y_
-        if data.shape[1] != expected:
-            raise ValueError(
-                f"{name} has {data.shape[1]} features, but {type(self).__name__} is expecting {expected} features as "
-                "input, the number it was fitted with."
-            )
-        return data
 
     # --- the common space ------------------------------------------------------------------------------------------
 
@@ -116,22 +113,22 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def transform_pair(self, X, Y):
         """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""
-        check_is_fitted(self)
         X_scores, Y_scores = self._project(X, "X"), self._project(Y, "Y")
         check_same_samples(X_scores, Y_scores)
         return X_scores, Y_scores
 
-    def fit_transform(self, X, Y=None, **fit_params):
-        """Fit to the pairs and return the scores of X."""
-        self.fit(X, Y, **fit_params)
+    def fit_transform(self, X, y=None, **fit_params):
+        """Fit to the pairs (y is the second view) and return the scores of X."""
+        self.fit(X, y, **fit_params)
         return self.transform(X, diagonal=_diagonal_of(X) if self._is_precomputed("X") else None)
 
-    def score(self, X, Y):
-        """Average precision of mate retrieval among these pairs, both directions averaged; 1 is perfect."""
-        return average_precision(*self.transform_pair(X, Y)).average_precision
+    def score(self, X, y):
+        """Average precision of mate retrieval among the pairs X and y, both directions averaged; 1 is perfect."""
+        return average_precision(*self.transform_pair(X, y)).average_precision
 
     def _project(self, data, name: str, diagonal=None) -> np.ndarray:
-        data = self._check_new(data, name)
+        check_is_fitted(self)
+        data = self._check_view(data, name, reset=False)
         if diagonal is not None:
             diagonal = self._check_diagonal(diagonal, name, data.shape[0])
         return self._projectors[name](data, diagonal).astype(data.dtype, copy=False)
@@ -172,7 +169,9 @@ def _two_dimensional(Y):
     """A single column may come as a vector, as scikit-learn's targets do."""
     if Y is None:
         raise ValueError("requires y to be passed, but the target y is None: pass Y, the second view of the samples.")
-    return np.reshape(Y, (-1, 1)) if np.ndim(Y) == 1 and not hasattr(Y, "columns") else Y
+    if not (hasattr(Y, "columns") or sp.issparse(Y)):
+        Y = np.asarray(Y)
+    return Y.reshape(-1, 1) if Y.ndim == 1 else Y
 
 
 def _diagonal_of(K) -> np.ndarray:

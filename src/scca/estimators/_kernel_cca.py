@@ -43,7 +43,7 @@ class KernelCCA(PairedTransformer):
     n_components_ : int
         How many components were found; fewer than asked if a view has a smaller rank.
     x_weights_, y_weights_ : ndarray of shape (n_samples, n_components_)
-        a_j and b_j, scaled to training scores of unit norm.
+        a_j and b_j, scaled as in the problem above; the sign makes the largest training score of X positive.
     x_rotations_, y_rotations_ : the same arrays: kernel CCA is not deflated.
     canonical_values_ : ndarray of shape (n_components_,)
         The maxima: canonical correlations for r = 0, shrunk ones otherwise.
@@ -106,10 +106,11 @@ class KernelCCA(PairedTransformer):
         x_scores = x_spectrum.vectors @ (x_gain[:, None] * left[:, kept])
         y_scores = y_spectrum.vectors @ (y_gain[:, None] * right[kept].T)
         signs = np.sign(x_scores[np.abs(x_scores).argmax(axis=0), np.arange(self.n_components_)])
-        x_scale, y_scale = (signs / np.linalg.norm(scores, axis=0) for scores in (x_scores, y_scores))
-        self.correlations_ = np.einsum("ij,ij->j", x_scores * x_scale, y_scores * y_scale)
-        self.x_weights_ = (x_spectrum.coefficients(x_scores) * x_scale).astype(X.dtype)
-        self.y_weights_ = (y_spectrum.coefficients(y_scores) * y_scale).astype(Y.dtype)
+        x_scores, y_scores = x_scores * signs, y_scores * signs
+        norms = np.linalg.norm(x_scores, axis=0) * np.linalg.norm(y_scores, axis=0)
+        self.correlations_ = np.einsum("ij,ij->j", x_scores, y_scores) / norms
+        self.x_weights_ = x_spectrum.coefficients(x_scores).astype(X.dtype)
+        self.y_weights_ = y_spectrum.coefficients(y_scores).astype(Y.dtype)
         self.x_rotations_, self.y_rotations_ = self.x_weights_, self.y_weights_
         self._projectors = {"X": x_view.projector(self.x_rotations_), "Y": y_view.projector(self.y_rotations_)}
         return self
