@@ -27,6 +27,7 @@ class Design:
         self.n_right = right.shape[1]
         self.size = self.n_left + self.n_right
         self.n_passes = 0
+        self._right_columns: dict[int, np.ndarray] = {}  # those asked for so far: few, and dear with an implicit kernel
 
     def split(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of z, or of M'r, that belong to the left and to the right view."""
@@ -59,12 +60,18 @@ class Design:
         out = np.empty((len(rows), len(columns)))
         out[np.ix_(row_left, column_left)] = self.left.gram(a, b)
         if len(d):
-            block = self.right.columns(d)
+            block = self._columns_of_right(d)
             out[np.ix_(row_left, ~column_left)] = -self.left.rmatvec(block, a)
-            out[np.ix_(~row_left, ~column_left)] = self.right.rmatvec(block, c)
+            out[np.ix_(~row_left, ~column_left)] = self._columns_of_right(c).T @ block if len(c) else 0.0
         if len(c):
-            out[np.ix_(~row_left, column_left)] = -self.left.rmatvec(self.right.columns(c), b).T
+            out[np.ix_(~row_left, column_left)] = -self.left.rmatvec(self._columns_of_right(c), b).T
         return out
+
+    def _columns_of_right(self, indices: np.ndarray) -> np.ndarray:
+        new = np.array([i for i in indices if i not in self._right_columns], dtype=np.intp)
+        self.n_passes += self.right.passes_per_column * len(new)
+        self._right_columns.update(zip(new, self.right.columns(new).T, strict=True))
+        return np.column_stack([self._right_columns[i] for i in indices])
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,11 @@ from .base import Projector, View
 
 __all__ = ["KernelProjector", "LinearKernelView", "StoredKernelView", "kernel_view"]
 
+# What decides whether a linear kernel is worth storing, in multiplications of a dense matrix-vector product.
 _PRODUCTS_A_COMPONENT = 10  # about how often the solver and deflation multiply by K for one component
-_GEMM_GAIN = 20  # how much less a multiplication costs inside a matrix product than inside a matrix-vector product
+_SPARSE_COST = 3.5  # of one multiplication with a sparse matrix
+_CALL_COST = 100_000  # of the extra steps of a product through the features
+_GEMM_GAIN = 20  # how much less a multiplication costs inside a matrix-matrix product
 
 
 class StoredKernelView(View):
@@ -108,6 +111,8 @@ class StoredKernelView(View):
 class LinearKernelView(View):
     """M = F F' for a feature view F of the same samples: the (n, n) matrix does not exist."""
 
+    passes_per_column = 1
+
     def __init__(self, features: FeatureView):
         self.features = features
         self.shape = (features.shape[0], features.shape[0])
@@ -181,10 +186,10 @@ def kernel_view(data, kernel: Kernel, *, center: bool, normalize: bool, n_compon
 
 
 def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
-    """Whether K is smaller than the data behind it and is multiplied by often enough to be worth its making."""
+    """Whether products with K cost less than products through the features, often enough to pay for making K."""
     n = features.shape[0]
-    products = _PRODUCTS_A_COMPONENT * n_components
-    return n * n <= features.storage.n_stored and n <= _GEMM_GAIN * products
+    through_features = 2 * features.storage.n_stored * (_SPARSE_COST if features.is_sparse else 1) + _CALL_COST
+    return n * n <= through_features and n <= _GEMM_GAIN * _PRODUCTS_A_COMPONENT * n_components
 
 
 def _linear_projector(features: FeatureView, rotations: np.ndarray) -> FeatureProjector:

@@ -19,6 +19,7 @@ class View(ABC):
 
     shape: tuple[int, int]
     basis: SampleBasis
+    passes_per_column: int = 0  # products with the whole of the view that reading one column of M takes
 
     @abstractmethod
     def matvec(self, weights: np.ndarray) -> np.ndarray:

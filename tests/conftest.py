@@ -1,0 +1,11 @@
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side; BLAS threads would only wait for each other
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(20240607)
