@@ -1,6 +1,7 @@
 import os
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run side by side; BLAS threads would only wait for each other
+# tests run side by side: BLAS threads would only wait for each other
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

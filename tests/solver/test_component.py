@@ -83,7 +83,7 @@ class TestCertificate:
         square = K[:, k] @ K[:, k]
         gap = answer.objective - dual_bound(X, K, answer.w, answer.e, k, answer.mu, answer.gamma)
         assert answer.converged
-        assert 0 <= answer.dual_gap + 1e-13 * square
+        assert answer.dual_gap + 1e-13 * square >= 0
         assert answer.dual_gap <= tol * square
         # the solver may keep a better bound from an earlier round, never a worse one
         assert answer.dual_gap <= gap + 1e-12 * square
@@ -121,7 +121,7 @@ class TestCertificate:
 
     def test_stopping_short_warns_with_the_numbers(self):
         X, K, k = random_problem(0, n=40, m=400)
-        with pytest.warns(ConvergenceWarning, match=r"after 1 iterations .* gap of .* tol=1e-10 was asked; raise max_it"):
+        with pytest.warns(ConvergenceWarning, match=r"after 1 iterations .* gap of .* tol=1e-10 was asked; raise"):
             answer = solve_component(X, K, k, mu="auto*0.05", tol=1e-10, max_iter=1)
         assert not answer.converged
         assert answer.dual_gap > 1e-10 * (K[:, k] @ K[:, k])
@@ -272,7 +272,8 @@ class TestLimits:
 
     def test_collapse_as_gamma_vanishes(self):
         """On a centred kernel e = (1, ..., 1) costs only gamma (n - 1), so K e and w vanish with gamma: this limit is
-        not classical CCA, which would keep ||K e|| = 1."""
+        not classical CCA, which would keep ||K e|| = 1.
+        """
         X, K, k = random_problem(6, n=20, m=5)
         assert np.abs(K.sum(axis=0)).max() < 1e-12
         sizes = []
@@ -345,7 +346,9 @@ class TestEdges:
         X, K, k = random_problem(4)
         rng = np.random.default_rng(0)
         cold = solve_component(X, K, k, tol=1e-9)
-        warm = solve_component(X, K, k, tol=1e-9, w0=rng.standard_normal(X.shape[1]), e0=5 * rng.standard_normal(len(K)))
+        warm = solve_component(
+            X, K, k, tol=1e-9, w0=rng.standard_normal(X.shape[1]), e0=5 * rng.standard_normal(len(K))
+        )
         assert warm.objective == pytest.approx(cold.objective, abs=2e-9 * (K[:, k] @ K[:, k]))
 
     def test_given_target(self):
@@ -382,7 +385,7 @@ class TestBadInput:
 
     def test_shapes(self):
         X, K, k = random_problem(0)
-        with pytest.raises(ValueError, match=r"one row and column for each of the 11 samples of X; got shape \(12, 12\)"):
+        with pytest.raises(ValueError, match=r"for each of the 11 samples of X; got shape \(12, 12\)"):
             solve_component(X[:11], K, k)
         with pytest.raises(ValueError, match=r"K must be a square kernel matrix.* got shape \(12, 11\)"):
             solve_component(X, K[:, :11], k)

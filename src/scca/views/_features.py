@@ -146,7 +146,7 @@ class FeatureProjector(Projector):
 def centred_square_norms(data, mean: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
     """||x - a||^2 of every sample, and the size of the terms it was computed from."""
     if sp.issparse(data):
-        squares = np.asarray(data.multiply(data).sum(axis=1, dtype=np.float64)).ravel()
+        squares = np.asarray(data.astype(np.float64).power(2).sum(axis=1)).ravel()
         if mean is None:
             return squares, squares
         size = squares + mean @ mean

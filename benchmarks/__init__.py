@@ -1,0 +1,1 @@
+"""How fast scca is and how much memory it takes, beside what users would run instead: `python -m benchmarks`."""

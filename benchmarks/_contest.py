@@ -1,0 +1,89 @@
+"""Time solvers on one problem at the same certified gap."""
+
+import time
+import warnings
+from dataclasses import dataclass, field
+from statistics import median
+
+from threadpoolctl import threadpool_limits
+
+from ._problem import Problem, Verdict
+from ._solvers import SCCA, Solve, Solver
+from ._table import print_table
+
+__all__ = ["AIMED_RATIO", "GAP", "contest"]
+
+GAP = 1e-6
+AIMED_RATIO = 2.0
+_HEADER = ["solver", "tolerance", "certified gap", "objective", "best ms", "median ms", "best / scca's"]
+
+
+@dataclass
+class _Entry:
+    """A solver at the loosest of its tolerances that is good enough, or at its tightest where none is."""
+
+    solver: Solver
+    solve: Solve
+    tolerance: float
+    verdict: Verdict
+    seconds: list[float] = field(default_factory=list)
+
+    @property
+    def qualifies(self) -> bool:
+        return self.verdict.gap <= GAP
+
+    @property
+    def best(self) -> float:
+        return min(self.seconds)
+
+
+def contest(title: str, problem: Problem, peers: list[Solver], repeats: int) -> None:
+    """Print what scca and its installed `peers` take to come within the certified gap `GAP` of the optimum.
+
+    They take turns, so that a slow moment of the machine falls on all of them, each on one thread: the pools that BLAS
+    and OpenMP keep for several libraries in one process get in one another's way. Every solver has run before it is
+    timed: nothing is compiled or loaded within the times.
+    """
+    with warnings.catch_warnings(), threadpool_limits(1):
+        warnings.simplefilter("ignore")  # of not converging, at tolerances that are then found too loose
+        entries = [_enter(solver, problem) for solver in [SCCA, *peers] if solver.is_installed]
+        racing = [entry for entry in entries if entry.qualifies]
+        for _ in range(repeats):
+            for entry in racing:
+                start = time.perf_counter()
+                entry.solve(entry.tolerance)
+                entry.seconds.append(time.perf_counter() - start)
+    scca = entries[0]
+    assert scca.qualifies, f"scca stopped at a gap of {scca.verdict.gap:.2g}"
+    lowest = min(entry.verdict.objective for entry in entries)
+    missing = [[peer.name, "not installed", *[""] * (len(_HEADER) - 2)] for peer in peers if not peer.is_installed]
+    print_table(title, _HEADER, [_row(entry, lowest, scca.best) for entry in entries] + missing)
+    _print_aim(scca, racing[1:])
+
+
+def _enter(solver: Solver, problem: Problem) -> _Entry:
+    solve = solver.prepare(problem)
+    for tolerance in solver.tolerances:
+        entry = _Entry(solver, solve, tolerance, problem.judge(solve(tolerance)))
+        if entry.qualifies:
+            break
+    return entry
+
+
+def _row(entry: _Entry, lowest: float, scca_best: float) -> list[str]:
+    verdict = entry.verdict
+    excess = (verdict.objective - lowest) / lowest
+    reached = [entry.solver.name, f"{entry.tolerance:.0e}", f"{verdict.gap:.1e}", f"+{excess:.1e}"]
+    if not entry.seconds:
+        return [*reached, "gap too wide", "", ""]
+    times = f"{1e3 * entry.best:.2f}", f"{1e3 * median(entry.seconds):.2f}", f"{entry.best / scca_best:.2f}"
+    return [*reached, *times]
+
+
+def _print_aim(scca: _Entry, peers: list[_Entry]) -> None:
+    if not peers:
+        return
+    fastest = min(peers, key=lambda entry: entry.best)
+    ratio = fastest.best / scca.best
+    met = "met" if ratio >= AIMED_RATIO else "not met"
+    print(f"\naim, {AIMED_RATIO:g} times as fast as the fastest peer: {met} ({ratio:.2f} times {fastest.solver.name})")

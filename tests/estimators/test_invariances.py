@@ -1,0 +1,121 @@
+"""What must not change the answer, over random problems."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scca import KernelCCA, SparseCCA
+
+SEEDS = st.integers(0, 2**32 - 1)
+many = settings(max_examples=25, deadline=None)
+TOL = 1e-11  # weights then agree to about its square root
+
+
+def pairs(seed):
+    rng = np.random.default_rng(seed)
+    n, m, p = rng.integers(6, 16), rng.integers(3, 20), rng.integers(3, 20)
+    shared = rng.standard_normal((n, 2))
+    X = shared @ rng.standard_normal((2, m)) + rng.standard_normal((n, m))
+    Y = shared @ rng.standard_normal((2, p)) + rng.standard_normal((n, p))
+    return X, Y, rng
+
+
+def fitted(X, Y, **parameters):
+    return SparseCCA(1, tol=TOL, **parameters).fit(X, Y)
+
+
+def close(a, b):
+    np.testing.assert_allclose(a, b, atol=1e-4 * max(1e-12, np.abs(b).max()))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+class TestSparseCCA:
+    @many
+    @given(SEEDS)
+    def test_permuting_features(self, seed):
+        X, Y, rng = pairs(seed)
+        columns = rng.permutation(X.shape[1])
+        base, permuted = fitted(X, Y), fitted(X[:, columns], Y[:, rng.permutation(Y.shape[1])])
+        assert permuted.anchors_ == base.anchors_
+        assert permuted.objective_ == pytest.approx(base.objective_, rel=1e-8)
+        close(permuted.x_weights_, base.x_weights_[columns])
+        close(permuted.y_weights_, base.y_weights_)
+
+    @many
+    @given(SEEDS)
+    def test_permuting_samples(self, seed):
+        X, Y, rng = pairs(seed)
+        rows = rng.permutation(len(X))
+        k = fitted(X, Y).anchors_[0]
+        base = fitted(X, Y, anchors=[k])
+        permuted = fitted(X[rows], Y[rows], anchors=[int(np.flatnonzero(rows == k)[0])])
+        close(permuted.x_weights_, base.x_weights_)
+        close(permuted.y_weights_, base.y_weights_[rows])
+
+    @many
+    @given(SEEDS)
+    def test_flipping_signs_of_features(self, seed):
+        X, Y, rng = pairs(seed)
+        signs = rng.choice([-1.0, 1.0], X.shape[1])
+        base, flipped = fitted(X, Y), fitted(X * signs, Y * rng.choice([-1.0, 1.0], Y.shape[1]))
+        close(flipped.x_weights_, base.x_weights_ * signs[:, None])
+        close(flipped.y_weights_, base.y_weights_)
+
+    @many
+    @given(SEEDS, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+    def test_scaling_a_view_at_automatic_penalties(self, seed, a, b):
+        X, Y, _ = pairs(seed)
+        base = SparseCCA(1, tol=TOL, normalize=False).fit(X, Y)
+        scaled = SparseCCA(1, tol=TOL, normalize=False).fit(a * X, b * Y)
+        assert scaled.anchors_ == base.anchors_
+        close(scaled.x_weights_ * a, base.x_weights_)
+        close(scaled.y_weights_ * b * b, base.y_weights_)
+        close(scaled.correlations_, base.correlations_)
+
+    @many
+    @given(SEEDS)
+    def test_shifting_features(self, seed):
+        X, Y, rng = pairs(seed)
+        shifted = fitted(X + rng.standard_normal(X.shape[1]), Y + rng.standard_normal(Y.shape[1]))
+        close(shifted.x_weights_, fitted(X, Y).x_weights_)
+
+
+class TestKernelCCA:
+    @many
+    @given(SEEDS)
+    def test_rotating_features(self, seed):
+        """Kernel CCA sees inner products alone."""
+        X, Y, rng = pairs(seed)
+        rotation = np.linalg.qr(rng.standard_normal((X.shape[1], X.shape[1])))[0]
+        base, rotated = KernelCCA(1).fit(X, Y), KernelCCA(1).fit(X @ rotation, Y)
+        np.testing.assert_allclose(rotated.canonical_values_, base.canonical_values_, rtol=1e-8)
+
+
+PROGRAM = """
+import hashlib, sys
+import numpy as np
+from scca import KernelCCA, SparseCCA
+from scca.datasets import make_planted
+X, Y = make_planted(700, 40, 30, n_active=5, random_state=0).views
+digest = hashlib.sha256()
+for model in (SparseCCA(3, kernel="rbf", n_jobs=int(sys.argv[1])), KernelCCA(3, kernel="rbf", n_jobs=int(sys.argv[1]))):
+    for scores in model.fit(X, Y).transform_pair(X, Y):
+        digest.update(scores.tobytes())
+print(digest.hexdigest())
+"""
+
+
+def test_same_bytes_for_any_n_jobs():
+    """With BLAS threads fixed, the number of workers leaves no trace."""
+    environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM, jobs], env=environment, capture_output=True, text=True, check=True
+        ).stdout
+        for jobs in ("1", "2", "4")
+    }
+    assert len(digests) == 1

@@ -1,0 +1,22 @@
+"""scikit-learn's own checks, with no expected failures."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from scca import KernelCCA, SparseCCA
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit odd data on purpose
+
+
+@parametrize_with_checks(
+    [
+        SparseCCA(),
+        SparseCCA(1, representation="dual-primal"),
+        SparseCCA(1, kernel="rbf", algorithm="greedy"),
+        SparseCCA(1, center=False, normalize=False),
+        KernelCCA(),
+        KernelCCA(1, kernel="rbf"),
+    ]
+)
+def test_estimator(estimator, check):
+    check(estimator)

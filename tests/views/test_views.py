@@ -1,0 +1,183 @@
+"""Every view, however stored, is the dense matrix it stands for: centred, scaled and deflated."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from oracles import deflate_features, deflate_kernel, prepare, prepare_kernel
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from scca.views import FeatureView, Kernel, LinearKernelView, StoredKernelView, kernel_view
+
+N, M = 15, 9
+
+
+def data(rng, density=0.5):
+    X = rng.standard_normal((N, M)) * (rng.random((N, M)) < density)
+    X[3] = 0  # an empty sample
+    X[:, 2] = 0  # an empty feature
+    return X
+
+
+def feature_view(X, store, **preparation):
+    return FeatureView.of(store(X), **preparation), prepare(X, **preparation)
+
+
+def kernels(X, **preparation):
+    """The same linear kernel in its three storages, and what it should be."""
+    features = FeatureView.of(sp.csr_array(X), **preparation)
+    dense = prepare(X, **preparation)
+    views = {
+        "implicit": LinearKernelView(features),
+        "stored": StoredKernelView.of_linear(FeatureView.of(X, **preparation)),
+        "stored sparse": StoredKernelView.of_linear(FeatureView.of(sp.csc_array(X), **preparation)),
+        "precomputed": StoredKernelView.of(X @ X.T, Kernel("precomputed"), **preparation),
+    }
+    return views, dense @ dense.T
+
+
+def assert_is(view, matrix, rng, atol=1e-10):
+    """Everything the contract offers, against the dense matrix."""
+    w, r = rng.standard_normal(matrix.shape[1]), rng.standard_normal(matrix.shape[0])
+    few, fewer = np.array([4, 0, 7]), np.array([1, 4])
+    sparse_w = np.where(np.arange(len(w)) == 5, w, 0)
+    assert view.shape == matrix.shape
+    np.testing.assert_allclose(view.matvec(w), matrix @ w, atol=atol)
+    np.testing.assert_allclose(view.matvec(sparse_w), matrix @ sparse_w, atol=atol)
+    np.testing.assert_allclose(view.rmatvec(r), matrix.T @ r, atol=atol)
+    np.testing.assert_allclose(view.rmatvec(r, few), matrix[:, few].T @ r, atol=atol)
+    block = rng.standard_normal((len(r), 3))
+    np.testing.assert_allclose(view.rmatvec(block), matrix.T @ block, atol=atol)
+    np.testing.assert_allclose(view.rmatvec(block, few), matrix[:, few].T @ block, atol=atol)
+    np.testing.assert_allclose(view.columns(few), matrix[:, few], atol=atol)
+    np.testing.assert_allclose(view.gram(few, fewer), matrix[:, few].T @ matrix[:, fewer], atol=atol)
+
+
+@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("center", [True, False])
+class TestImplicit:
+    @pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_matrix])
+    def test_features(self, rng, store, center, normalize):
+        X = data(rng)
+        view, matrix = feature_view(X, store, center=center, normalize=normalize)
+        assert_is(view, matrix, rng)
+        np.testing.assert_allclose(view.outer(), matrix @ matrix.T, atol=1e-10)
+        for _ in range(4):
+            w = rng.standard_normal(M)
+            score = view.matvec(w)
+            assert view.deflate(view.direction(score)) is not None
+            matrix = deflate_features(matrix, w)
+            assert_is(view, matrix, rng)
+            assert view.remaining == pytest.approx(np.sum(matrix**2) / np.sum(prepare(X, center, normalize) ** 2))
+
+    @pytest.mark.parametrize("storage", ["implicit", "stored", "stored sparse", "precomputed"])
+    def test_kernels(self, rng, storage, center, normalize):
+        X = data(rng)
+        views, matrix = kernels(X, center=center, normalize=normalize)
+        view, energy = views[storage], np.trace(matrix)
+        assert_is(view, matrix, rng)
+        for _ in range(4):
+            e = rng.random(N)
+            score = view.matvec(e)
+            assert view.deflate(view.direction(score)) is not None
+            matrix = deflate_kernel(matrix, e)
+            assert_is(view, matrix, rng)
+            assert view.remaining == pytest.approx(np.trace(matrix) / energy)
+
+    @pytest.mark.parametrize(
+        ("kernel", "params"), [("rbf", {"gamma": 0.3}), ("polynomial", {"degree": 2}), ("laplacian", {})]
+    )
+    def test_nonlinear_kernels(self, rng, kernel, params, center, normalize):
+        X = data(rng)
+        view = StoredKernelView.of(X, Kernel(kernel, params), center=center, normalize=normalize)
+        assert_is(view, prepare_kernel(pairwise_kernels(X, metric=kernel, **params), center, normalize), rng)
+
+
+class TestPrecision:
+    def test_float32_is_multiplied_in_float64(self, rng):
+        X = rng.standard_normal((400, 300)).astype(np.float32)
+        exact = prepare(X.astype(float))
+        r = rng.standard_normal(400)
+        for store in (np.asarray, sp.csc_array):
+            view = FeatureView.of(store(X), center=True, normalize=True)
+            assert view.storage.columns(np.arange(2)).dtype == np.float64
+            np.testing.assert_allclose(view.rmatvec(r), exact.T @ r, rtol=1e-9, atol=1e-11)
+
+    def test_large_means_do_not_drown_the_data(self, rng):
+        X = 1e6 + rng.standard_normal((30, 8))
+        view = FeatureView.of(X, center=True, normalize=True)
+        matrix = prepare(X)
+        everything = np.arange(8)
+        # 1e6 leaves ten of sixteen digits to the deviations
+        np.testing.assert_allclose(view.gram(everything, everything), matrix.T @ matrix, atol=1e-8)
+        np.testing.assert_allclose(view.outer(), matrix @ matrix.T, atol=1e-8)
+
+    def test_basis_stays_orthonormal(self, rng):
+        X = rng.standard_normal((60, 80))
+        view = FeatureView.of(X, center=True, normalize=True)
+        for _ in range(58):
+            view.deflate(view.direction(view.matvec(rng.standard_normal(80))))
+        T = view.basis.vectors
+        assert T.shape == (60, 58)
+        np.testing.assert_allclose(T.T @ T, np.eye(58), atol=1e-13)
+
+
+class TestExhaustion:
+    def test_deflating_past_the_rank_is_refused(self, rng):
+        X = rng.standard_normal((10, 3))
+        view = FeatureView.of(X, center=True, normalize=False)
+        for _ in range(3):
+            assert view.deflate(view.direction(view.matvec(rng.standard_normal(3)))) is not None
+        assert view.remaining < 1e-14
+        assert view.deflate(view.direction(view.matvec(rng.standard_normal(3)))) is None
+        assert len(view.basis) == 3
+
+    def test_centred_and_scaled_kernel_has_rank_n_minus_1(self, rng):
+        view, matrix = feature_view(rng.standard_normal((8, 20)), np.asarray, center=True, normalize=True)
+        norms = np.linalg.norm(prepare(view.storage.array, normalize=False), axis=1)
+        # after centring and scaling the null vector is the vector of norms, not of ones
+        np.testing.assert_allclose(view.outer() @ norms, 0, atol=1e-12)
+        assert np.linalg.matrix_rank(matrix) == 7
+
+
+class TestChoiceOfStorage:
+    def test_small_kernels_are_stored_and_large_ones_are_not(self, rng):
+        settings = {"center": True, "normalize": True, "n_components": 5}
+        wide = rng.standard_normal((50, 400))
+        assert isinstance(kernel_view(wide, Kernel("linear"), **settings), StoredKernelView)
+        tall = sp.random_array((5000, 300), density=0.02, format="csr", rng=rng)
+        assert isinstance(kernel_view(tall, Kernel("linear"), **settings), LinearKernelView)
+
+    def test_a_large_sparse_view_is_never_made_dense(self, rng, monkeypatch):
+        X = sp.random_array((5000, 300), density=0.02, format="csr", rng=rng)
+
+        def refuse(*args, **kwargs):
+            raise AssertionError("a square or dense matrix was asked for")
+
+        for name in ("toarray", "todense"):
+            monkeypatch.setattr(sp.csc_array, name, refuse)
+            monkeypatch.setattr(sp.csr_array, name, refuse)
+        monkeypatch.setattr(FeatureView, "outer", refuse)
+        view = kernel_view(X, Kernel("linear"), center=True, normalize=True, n_components=2)
+        view.deflate(view.direction(view.matvec(rng.random(5000))))
+        assert view.rmatvec(rng.standard_normal(5000)).shape == (5000,)
+
+
+class TestKernel:
+    def test_same_bytes_for_any_number_of_threads(self, rng):
+        X = rng.standard_normal((1300, 5))
+        kernel = Kernel("rbf", {"gamma": 0.1})
+        assert kernel.matrix(X, n_jobs=1).tobytes() == kernel.matrix(X, n_jobs=3).tobytes()
+
+    def test_diagonal(self, rng):
+        X = rng.random((40, 3))
+        for kernel in (Kernel("polynomial"), Kernel("rbf"), Kernel(lambda a, b: float(a @ b) ** 2)):
+            np.testing.assert_allclose(kernel.diagonal(X), np.diag(kernel.matrix(X)), rtol=1e-12)
+
+    def test_bad_kernels(self, rng):
+        with pytest.raises(ValueError, match=r"kernel must be a callable or one of .*; got 'gauss'"):
+            Kernel("gauss")
+        with pytest.raises(ValueError, match=r"linear kernel takes no kernel_params; got \{'gamma': 1\}"):
+            Kernel("linear", {"gamma": 1})
+        negative = -np.eye(4)
+        with pytest.raises(ValueError, match="must be positive semi-definite, but sample 0 has the squared norm -0.75"):
+            StoredKernelView.of(negative, Kernel("precomputed"), center=True, normalize=True)
