@@ -127,6 +127,15 @@ class TestCertificate:
         assert answer.dual_gap > 1e-10 * (K[:, k] @ K[:, k])
 
 
+    def test_rounding_error_is_named_where_it_stops_the_solver(self):
+        rng = np.random.default_rng(189)
+        Y = rng.standard_normal((25, 52)) * 10.0 ** rng.integers(-4, 4, (25, 1))
+        X = rng.standard_normal((25, 73))
+        with pytest.warns(ConvergenceWarning, match="rounding error allows no less: raise tol"):
+            answer = solve_component(X, Y @ Y.T, int(np.argmin(np.sum(Y**2, axis=1))), mu="auto*0.1", tol=1e-16)
+        assert answer.n_iter < 100
+
+
 class TestGreedy:
     @pytest.mark.parametrize("seed", range(5))
     def test_reaches_the_same_optimum(self, seed):

@@ -9,14 +9,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import check_count, check_kernel_matrix, check_matrix, check_tolerance
 from ..views import FeatureView, View, storage_of
-from ._greedy import solve_greedy
+from ._certified import Algorithm, solve_certified
+from ._greedy import Greedy
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
-from ._working_set import solve_working_set
+from ._working_set import WorkingSet
 
 __all__ = ["ALGORITHMS", "DEFAULT_MAX_ITER", "ComponentResult", "solve_component", "solve_views"]
 
-ALGORITHMS = {"working-set": solve_working_set, "greedy": solve_greedy}
+ALGORITHMS: dict[str, type[Algorithm]] = {"working-set": WorkingSet, "greedy": Greedy}
 DEFAULT_MAX_ITER = 1000
 
 
@@ -167,15 +168,17 @@ def solve_views(
         w_pull, e_pull = design.split(design.correlations_of_y)
         problem = ComponentProblem(design, mu.resolve(w_pull), np.inf if held else gamma.resolve(e_pull))
         start = problem.coordinates(w0, e0) if square > 0 else np.zeros(design.size)
-        outcome = ALGORITHMS[algorithm](problem, start, tol * square, max_iter)
+        outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * square), start, max_iter)
     if not (np.isfinite(outcome.objective) and np.isfinite(outcome.gap) and np.isfinite(outcome.z).all()):
         raise ValueError(
             f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."
         )
     if not outcome.converged:
+        short = outcome.n_iter == max_iter
+        remedy = f"raise max_iter (now {max_iter}) or tol" if short else "rounding error allows no less: raise tol"
         warnings.warn(
             f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g} where "
-            f"tol={tol:.2g} was asked; raise max_iter (now {max_iter}) or tol.",
+            f"tol={tol:.2g} was asked; {remedy}.",
             ConvergenceWarning,
             stacklevel=3,
         )

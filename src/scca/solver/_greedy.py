@@ -8,32 +8,24 @@ the sweep), and I and J (coordinates that are not zero are visited too, not only
 
 import numpy as np
 
-from ._problem import ComponentProblem
-from ._working_set import Outcome
+from ._certified import Algorithm, Point
 
-__all__ = ["solve_greedy"]
+__all__ = ["Greedy"]
 
 _MAX_SWEEPS = 1000
 
 
-def solve_greedy(problem: ComponentProblem, z: np.ndarray, tolerance: float, max_iter: int) -> Outcome:
-    """Algorithm 1: converge over w, then over e, until the duality gap is at most `tolerance` (absolute)."""
-    design, mu, gamma = problem.design, problem.mu, problem.gamma
-    z = z.copy()
-    w, e = design.split(z)  # e without its anchor, whose column is y
-    small = 1e-4 * tolerance
-    best_bound = -np.inf
-    for n_iter in range(max_iter + 1):
-        r = design.residual(z)  # K e - X'w
-        correlations = problem.correlations(z, r)
-        certificate = problem.certificate(z, r, correlations)
-        best_bound = max(best_bound, certificate.bound)
-        gap = certificate.objective - best_bound
-        if gap <= tolerance or n_iter == max_iter or not np.isfinite(gap):
-            break
+class Greedy(Algorithm):
+    """Algorithm 1: converge over w, then over e, and look again which coordinates break their bounds."""
+
+    def improve(self, at: Point):
+        design, mu, gamma = self.problem.design, self.problem.mu, self.problem.gamma
+        small = 1e-4 * self.tolerance
+        z, r = at.z.copy(), at.r.copy()  # r = K e - X'w
+        w, e = design.split(z)  # e without its anchor, whose column is y
 
         if mu > 0:
-            alpha = 2 * design.split(correlations)[0] + mu  # 2 X K e - 2 X X'w + mu
+            alpha = 2 * design.split(at.correlations)[0] + mu  # 2 X K e - 2 X X'w + mu
             I = np.flatnonzero((alpha < 0) | (alpha > 2 * mu) | (w != 0))
             converge_over_w(design.left.columns(I), I, w, r, mu, small)
 
@@ -43,7 +35,7 @@ def solve_greedy(problem: ComponentProblem, z: np.ndarray, tolerance: float, max
             J = np.flatnonzero((beta < 0) | (e > 0))
             J = np.setdiff1d(J, [design.anchor])
             converge_over_e(design.right.columns(J), J, e, r, gamma, small)
-    return Outcome(z, certificate.objective, gap, n_iter, bool(gap <= tolerance))
+        return z
 
 
 def converge_over_w(A_I: np.ndarray, I: np.ndarray, w: np.ndarray, r: np.ndarray, mu: float, small: float) -> None:

@@ -112,14 +112,15 @@ class ComponentProblem:
             design.split(self.upper)[1][design.anchor] = 0.0  # its column is y
 
     def coordinates(self, w: np.ndarray | None, e: np.ndarray | None) -> np.ndarray:
-        """z for a starting point, brought inside the bounds."""
+        """z for a starting point, brought inside the bounds; zero for one with more weights than an answer can need."""
         z = np.zeros(self.design.size)
         left, right = self.design.split(z)
         if w is not None:
             left[:] = w
         if e is not None and self.design.n_right:
             right[:] = e
-        return np.clip(z, self.lower, self.upper)
+        z = np.clip(z, self.lower, self.upper)
+        return z if np.count_nonzero(z) <= 2 * len(self.design.y) else np.zeros_like(z)
 
     def correlations(self, z: np.ndarray, r: np.ndarray) -> np.ndarray:
         """M'r at z, remembered where z is zero."""

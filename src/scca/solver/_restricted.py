@@ -12,7 +12,8 @@ from .._compile import compiled
 
 __all__ = ["solve_restricted"]
 
-_EPOCHS = 8  # sweeps of coordinate descent between two Newton steps
+_EPOCHS = 8  # sweeps of coordinate descent between two minimisations on a face
+_FACE_WORK = 2e7  # multiplications that one of these may take: some hundredths of a second
 _MAX_ROUNDS = 200
 _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
 
@@ -21,15 +22,15 @@ _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
 def solve_restricted(gram, z, correlations, penalties, lower, upper, square, tolerance):
     """Move z, in place, to where the duality gap of the restricted problem is at most `tolerance`.
 
-    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero; a Newton step on the others
-    then ends what would take it many sweeps. Neither ever raises the objective.
+    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero; Newton steps on the others
+    then end what would take it many sweeps. Neither ever raises the objective.
     """
     start, start_correlations = z.copy(), correlations.copy()
     small = 0.01 * tolerance / max(1, len(z))
     previous = np.inf
     for _ in range(_MAX_ROUNDS):
         epochs = _descend(gram, z, correlations, penalties, lower, upper, small)
-        _newton_step(gram, z, correlations, penalties, upper)
+        _minimise_on_face(gram, z, correlations, penalties, upper)
         # r = r_0 - M d, so ||r||^2 follows from M'r at both ends of the move d
         moved = 0.0
         for i in range(len(z)):
@@ -86,67 +87,87 @@ def _gap(z, correlations, penalties, upper, square):
 
 
 @compiled
-def _newton_step(gram, z, correlations, penalties, upper):
-    """Minimise over the coordinates inside their bounds, as far as none of them changes sign or leaves its box."""
-    inner = np.flatnonzero((z != 0.0) & (z < upper))
-    n_inner = len(inner)
-    hessian = np.empty((n_inner, n_inner))
-    downhill = np.empty(n_inner)
-    for a in range(n_inner):
-        i = inner[a]
-        downhill[a] = correlations[i] - 0.5 * penalties[i] * np.sign(z[i])
-        for b in range(n_inner):
-            hessian[a, b] = gram[i, inner[b]]
-    direction = _solve_positive(hessian, downhill.copy())
-    curvature, slope = 0.0, 0.0
-    image = np.zeros(len(z))
-    for a in range(n_inner):
-        for j in range(len(z)):
-            image[j] += direction[a] * gram[inner[a], j]
-    for a in range(n_inner):
-        slope += downhill[a] * direction[a]
-        curvature += image[inner[a]] * direction[a]
-    if not (slope > 0.0 and curvature > 0.0):
-        return
-    length = slope / curvature
-    blocking = -1
-    for a in range(n_inner):
-        at, bound = z[inner[a]], upper[inner[a]]
-        limit = np.inf
-        if at * direction[a] < 0.0:
-            limit = -at / direction[a]
-        elif direction[a] > 0.0 and bound != np.inf:
-            limit = (bound - at) / direction[a]
-        if limit < length:
-            length, blocking = limit, a
-    for a in range(n_inner):
-        z[inner[a]] += length * direction[a]
-    for j in range(len(z)):
-        correlations[j] -= length * image[j]
-    if blocking >= 0:  # exactly on its bound, whatever rounding says
-        i = inner[blocking]
-        z[i] = 0.0 if z[i] < 0.5 * upper[i] else upper[i]
+def _minimise_on_face(gram, z, correlations, penalties, upper):
+    """Minimise over the coordinates inside their bounds, by Newton steps cut where the first one meets its bound.
+
+    Such a coordinate leaves, and the others go on, until a step is taken whole. Where the columns depend on each other
+    the objective is linear along their null vector: a step along it, up to the next bound, ends the dependence.
+    """
+    work = 0.0
+    while work < _FACE_WORK:
+        inner = np.flatnonzero((z != 0.0) & (z < upper))
+        work += len(inner) ** 3 / 6 + 1
+        downhill = np.empty(len(inner))
+        hessian = np.empty((len(inner), len(inner)))
+        for a in range(len(inner)):
+            i = inner[a]
+            downhill[a] = correlations[i] - 0.5 * penalties[i] * np.sign(z[i])
+            for b in range(len(inner)):
+                hessian[a, b] = gram[i, inner[b]]
+        direction, curved = _newton_direction(hessian, downhill)
+        slope = 0.0
+        for a in range(len(inner)):
+            slope += downhill[a] * direction[a]
+        if not slope > 0.0:
+            return
+        length = 1.0 if curved else np.inf
+        blocking = -1
+        for a in range(len(inner)):
+            at, bound = z[inner[a]], upper[inner[a]]
+            limit = np.inf
+            if at * direction[a] < 0.0:
+                limit = -at / direction[a]
+            elif direction[a] > 0.0 and bound != np.inf:
+                limit = (bound - at) / direction[a]
+            if limit < length:
+                length, blocking = limit, a
+        if length == np.inf:  # linear without end: the dependence was rounding error
+            return
+        for a in range(len(inner)):
+            i = inner[a]
+            old = z[i]
+            z[i] += length * direction[a]
+            if a == blocking:  # exactly on its bound, whatever rounding says
+                z[i] = 0.0 if z[i] < 0.5 * upper[i] else upper[i]
+            for j in range(len(z)):
+                correlations[j] -= (z[i] - old) * gram[i, j]
+        if blocking < 0:
+            return
 
 
 @compiled
-def _solve_positive(matrix, right):
-    """matrix^-1 right by symmetric elimination, in place; a column that depends on earlier ones gets no weight."""
-    size = len(right)
-    x = right
-    scale = np.diag(matrix).copy()
+def _newton_direction(hessian, downhill):
+    """hessian^-1 downhill and True; or, if a column depends on those before it, the null vector of these and False.
+
+    By symmetric elimination, in place; the null vector is turned downhill.
+    """
+    size = len(downhill)
+    scale = np.diag(hessian).copy()
+    x = downhill.copy()
+    last = size
     for k in range(size):
-        pivot = matrix[k, k]
+        pivot = hessian[k, k]
         if pivot <= _DEPENDENT * scale[k]:
-            matrix[k, k:] = 0.0
-            continue
+            last = k
+            break
         for i in range(k + 1, size):
-            factor = matrix[k, i] / pivot
+            factor = hessian[k, i] / pivot
             x[i] -= factor * x[k]
             for j in range(i, size):
-                matrix[i, j] -= factor * matrix[k, j]
-    for k in range(size - 1, -1, -1):
+                hessian[i, j] -= factor * hessian[k, j]
+    if last < size:
+        x[:last] = -hessian[:last, last]
+        x[last] = 1.0
+        x[last + 1 :] = 0.0
+    for k in range(last - 1, -1, -1):
         total = x[k]
-        for j in range(k + 1, size):
-            total -= matrix[k, j] * x[j]
-        x[k] = total / matrix[k, k] if matrix[k, k] > 0.0 else 0.0
-    return x
+        for j in range(k + 1, last):
+            total -= hessian[k, j] * x[j]
+        x[k] = total / hessian[k, k]
+    if last < size:
+        slope = 0.0
+        for k in range(last + 1):
+            slope += downhill[k] * x[k]
+        if slope < 0.0:
+            x = -x
+    return x, last == size

@@ -1,0 +1,63 @@
+"""The frame both algorithms run in: improve, look at every coordinate, and stop when the certificate says so."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._problem import ComponentProblem
+
+__all__ = ["Algorithm", "Outcome", "Point", "solve_certified"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """Where a round starts: z with its r = y - M z and M'r, how hard each coordinate pulls, and the gap left."""
+
+    z: np.ndarray
+    r: np.ndarray
+    correlations: np.ndarray
+    excess: np.ndarray
+    gap: float
+
+
+class Algorithm(ABC):
+    """A way to lower the objective of a `ComponentProblem`, round by round; one object serves one solve."""
+
+    def __init__(self, problem: ComponentProblem, tolerance: float):
+        self.problem = problem
+        self.tolerance = tolerance
+
+    @abstractmethod
+    def improve(self, at: Point) -> np.ndarray | None:
+        """A better z, or None if rounding error allows none."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where a solver stopped."""
+
+    z: np.ndarray
+    objective: float
+    gap: float
+    n_iter: int
+    converged: bool
+
+
+def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outcome:
+    """Run `algorithm` from z until the duality gap of its problem is at most its tolerance."""
+    problem = algorithm.problem
+    bound = -np.inf
+    for n_iter in range(max_iter + 1):
+        r = problem.design.residual(z)
+        correlations = problem.correlations(z, r)
+        certificate = problem.certificate(z, r, correlations)
+        bound = max(bound, certificate.bound)  # every bound holds for all z: keep the best
+        gap = certificate.objective - bound
+        if gap <= algorithm.tolerance or n_iter == max_iter or not np.isfinite(gap):
+            break
+        better = algorithm.improve(Point(z, r, correlations, certificate.excess, gap))
+        if better is None:
+            break
+        z = better
+    return Outcome(z, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))
