@@ -4,6 +4,7 @@ import logging
 
 import numpy as np
 
+from .._threads import threads_for
 from .._validation import check_count, check_tolerance
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, kernel_view
@@ -162,7 +163,8 @@ class SparseCCA(PairedTransformer):
         left = FeatureView.of(primal, **preparation)
         right = kernel_view(dual, kernel, n_components=n_components, n_jobs=self.n_jobs, **preparation)
         level = logging.INFO if self.verbose else logging.DEBUG
-        found = extract_components(left, right, n_components, strategy, settings, level)
+        with threads_for(X.shape[0] * max(X.shape[1], Y.shape[1])):
+            found = extract_components(left, right, n_components, strategy, settings, level)
 
         self._set_diagnostics(found)
         left_fit = (_columns(c.left_weights for c in found.choices), found.left.matrix(), left, primal.dtype)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from sklearn.exceptions import ConvergenceWarning
 
+from .._threads import threads_for
 from .._validation import check_count, check_kernel_matrix, check_matrix, check_tolerance
 from ..views import FeatureView, View, storage_of
 from ._certified import Algorithm, solve_certified
@@ -162,7 +163,8 @@ def solve_views(
     if algorithm not in ALGORITHMS:
         raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}.")
     held = gamma.value == np.inf
-    with np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
+    small = threads_for(left.shape[0] * max(left.shape[1], right.shape[1]))
+    with small, np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
         design = Design(left, _no_view(len(y)) if held else right, y, anchor)
         square = float(y @ y)
         w_pull, e_pull = design.split(design.correlations_of_y)

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..views import View
+from ..views import GrowingRows, View
 
 __all__ = ["Certificate", "ComponentProblem", "Design"]
 
@@ -27,7 +27,8 @@ class Design:
         self.n_right = right.shape[1]
         self.size = self.n_left + self.n_right
         self.n_passes = 0
-        self._right_columns: dict[int, np.ndarray] = {}  # those asked for so far: few, and dear with an implicit kernel
+        self._right_columns = GrowingRows(len(y))  # those asked for so far: few, and dear with an implicit kernel
+        self._right_position = np.full(self.n_right, -1)
 
     def split(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of z, or of M'r, that belong to the left and to the right view."""
@@ -68,10 +69,12 @@ class Design:
         return out
 
     def _columns_of_right(self, indices: np.ndarray) -> np.ndarray:
-        new = np.array([i for i in indices if i not in self._right_columns], dtype=np.intp)
-        self.n_passes += self.right.passes_per_column * len(new)
-        self._right_columns.update(zip(new, self.right.columns(new).T, strict=True))
-        return np.column_stack([self._right_columns[i] for i in indices])
+        new = indices[self._right_position[indices] < 0]
+        if len(new):
+            self.n_passes += self.right.passes_per_column * len(new)
+            self._right_position[new] = len(self._right_columns) + np.arange(len(new))
+            self._right_columns.extend(self.right.columns(new).T)
+        return self._right_columns.array[self._right_position[indices]].T
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from .._compile import compiled
 __all__ = ["solve_restricted"]
 
 _EPOCHS = 8  # sweeps of coordinate descent between two minimisations on a face
-_FACE_WORK = 2e7  # multiplications that one of these may take: some hundredths of a second
 _MAX_ROUNDS = 200
 _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
 
@@ -22,15 +21,15 @@ _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
 def solve_restricted(gram, z, correlations, penalties, lower, upper, square, tolerance):
     """Move z, in place, to where the duality gap of the restricted problem is at most `tolerance`.
 
-    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero; Newton steps on the others
-    then end what would take it many sweeps. Neither ever raises the objective.
+    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero; Newton steps on the others,
+    few at first, more where that does not do, end what would take it many sweeps. Neither ever raises the objective.
     """
     start, start_correlations = z.copy(), correlations.copy()
     small = 0.01 * tolerance / max(1, len(z))
     previous = np.inf
-    for _ in range(_MAX_ROUNDS):
+    for attempt in range(_MAX_ROUNDS):
         epochs = _descend(gram, z, correlations, penalties, lower, upper, small)
-        _minimise_on_face(gram, z, correlations, penalties, upper)
+        _minimise_on_face(gram, z, correlations, penalties, upper, 1 + attempt**2)
         # r = r_0 - M d, so ||r||^2 follows from M'r at both ends of the move d
         moved = 0.0
         for i in range(len(z)):
@@ -87,16 +86,15 @@ def _gap(z, correlations, penalties, upper, square):
 
 
 @compiled
-def _minimise_on_face(gram, z, correlations, penalties, upper):
+def _minimise_on_face(gram, z, correlations, penalties, upper, max_steps):
     """Minimise over the coordinates inside their bounds, by Newton steps cut where the first one meets its bound.
 
-    Such a coordinate leaves, and the others go on, until a step is taken whole. Where the columns depend on each other
-    the objective is linear along their null vector: a step along it, up to the next bound, ends the dependence.
+    Such a coordinate leaves, and the others go on, until a step is taken whole or `max_steps` are made. Where the
+    columns depend on each other the objective is linear along their null vector: a step along it, up to the next bound,
+    ends the dependence.
     """
-    work = 0.0
-    while work < _FACE_WORK:
+    for _ in range(max_steps):
         inner = np.flatnonzero((z != 0.0) & (z < upper))
-        work += len(inner) ** 3 / 6 + 1
         downhill = np.empty(len(inner))
         hessian = np.empty((len(inner), len(inner)))
         for a in range(len(inner)):

@@ -1,5 +1,6 @@
 """Views of n samples: features or a kernel, dense or sparse, centred, scaled and deflated without touching the data."""
 
+from ._basis import GrowingRows
 from ._features import FeatureProjector, FeatureView
 from ._kernel_views import KernelProjector, LinearKernelView, StoredKernelView, kernel_view
 from ._kernels import Kernel
@@ -21,4 +22,5 @@ __all__ = [
     "kernel_view",
     # storage
     "storage_of",
+    "GrowingRows",
 ]

@@ -21,13 +21,14 @@ class GrowingRows:
     def array(self) -> np.ndarray:
         return self._buffer[: self._size]
 
-    def append(self, row: np.ndarray) -> None:
-        if self._size == len(self._buffer):
-            grown = np.empty((max(8, 2 * self._size), self._buffer.shape[1]))
+    def extend(self, rows: np.ndarray) -> None:
+        size = self._size + len(rows)
+        if size > len(self._buffer):
+            grown = np.empty((max(8, 2 * size), self._buffer.shape[1]))
             grown[: self._size] = self.array
             self._buffer = grown
-        self._buffer[self._size] = row
-        self._size += 1
+        self._buffer[self._size : size] = rows
+        self._size = size
 
 
 class SampleBasis:
@@ -65,5 +66,5 @@ class SampleBasis:
         norm = np.linalg.norm(rest)
         if not norm > _EXHAUSTED * np.linalg.norm(score):
             return None
-        self._rows.append(rest / norm)
+        self._rows.extend(rest[None] / norm)
         return np.append(coefficients + again, norm)

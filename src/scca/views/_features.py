@@ -114,7 +114,7 @@ class FeatureView(View):
         coefficients = self.basis.append(self._matvec_undeflated(direction))
         if coefficients is not None:
             loading = self.rmatvec_undeflated(self.basis.vectors[:, -1])
-            self._loadings.append(loading)
+            self._loadings.extend(loading[None])
             self._left -= float(loading @ loading)
         return coefficients
 

@@ -96,7 +96,7 @@ class StoredKernelView(View):
         coefficients = self.basis.append(self._product_undeflated(self.storage.matvec, direction))
         if coefficients is not None:
             image = self._product_undeflated(self.storage.matvec, self.basis.vectors[:, -1])
-            self._images.append(image)
+            self._images.extend(image[None])
             self._left -= float(self.basis.vectors[:, -1] @ image)
         return coefficients
 
