@@ -5,9 +5,11 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
+from .views import View
+
 __all__ = ["threads_for"]
 
-_WORTH_SHARING = 1 << 22  # numbers in a view; fewer stay in the cache of one core
+_WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer stay in the cache of one core
 
 
 @cache
@@ -15,8 +17,8 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def threads_for(n_numbers: int) -> AbstractContextManager:
-    """A context in which BLAS uses one thread if a view of `n_numbers` is small, and what it likes otherwise."""
-    if n_numbers >= _WORTH_SHARING:
+def threads_for(*views: View) -> AbstractContextManager:
+    """A context in which BLAS uses one thread if all views are small, and what it likes otherwise."""
+    if max(view.n_stored for view in views) >= _WORTH_SHARING:
         return nullcontext()
     return _controller().limit(limits=1, user_api="blas")

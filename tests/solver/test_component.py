@@ -126,7 +126,6 @@ class TestCertificate:
         assert not answer.converged
         assert answer.dual_gap > 1e-10 * (K[:, k] @ K[:, k])
 
-
     def test_rounding_error_is_named_where_it_stops_the_solver(self):
         rng = np.random.default_rng(189)
         Y = rng.standard_normal((25, 52)) * 10.0 ** rng.integers(-4, 4, (25, 1))

@@ -38,18 +38,23 @@ def kernels(X, **preparation):
 def assert_is(view, matrix, rng, atol=1e-10):
     """Everything the contract offers, against the dense matrix."""
     w, r = rng.standard_normal(matrix.shape[1]), rng.standard_normal(matrix.shape[0])
-    few, fewer = np.array([4, 0, 7]), np.array([1, 4])
+    few, fewer = np.array([4, 0, 7]), np.array([1, 5])
     sparse_w = np.where(np.arange(len(w)) == 5, w, 0)
     assert view.shape == matrix.shape
     np.testing.assert_allclose(view.matvec(w), matrix @ w, atol=atol)
     np.testing.assert_allclose(view.matvec(sparse_w), matrix @ sparse_w, atol=atol)
     np.testing.assert_allclose(view.rmatvec(r), matrix.T @ r, atol=atol)
-    np.testing.assert_allclose(view.rmatvec(r, few), matrix[:, few].T @ r, atol=atol)
-    block = rng.standard_normal((len(r), 3))
-    np.testing.assert_allclose(view.rmatvec(block), matrix.T @ block, atol=atol)
-    np.testing.assert_allclose(view.rmatvec(block, few), matrix[:, few].T @ block, atol=atol)
     np.testing.assert_allclose(view.columns(few), matrix[:, few], atol=atol)
-    np.testing.assert_allclose(view.gram(few, fewer), matrix[:, few].T @ matrix[:, fewer], atol=atol)
+    selection = view.selection()
+    selection.add(few)
+    selection.add(fewer)
+    chosen = matrix[:, np.concatenate([few, fewer])]
+    block = rng.standard_normal((len(r), 3))
+    assert len(selection) == 5
+    np.testing.assert_allclose(selection.matvec(w[:5]), chosen @ w[:5], atol=atol)
+    np.testing.assert_allclose(selection.rmatvec(block), chosen.T @ block, atol=atol)
+    np.testing.assert_allclose(selection.rmatvec(block, 3), chosen[:, 3:].T @ block, atol=atol)
+    np.testing.assert_allclose(selection.gram(3), chosen.T @ chosen[:, 3:], atol=atol)
 
 
 @pytest.mark.parametrize("normalize", [True, False])
@@ -106,9 +111,10 @@ class TestPrecision:
         X = 1e6 + rng.standard_normal((30, 8))
         view = FeatureView.of(X, center=True, normalize=True)
         matrix = prepare(X)
-        everything = np.arange(8)
+        everything = view.selection()
+        everything.add(np.arange(8))
         # 1e6 leaves ten of sixteen digits to the deviations
-        np.testing.assert_allclose(view.gram(everything, everything), matrix.T @ matrix, atol=1e-8)
+        np.testing.assert_allclose(everything.gram(0), matrix.T @ matrix, atol=1e-8)
         np.testing.assert_allclose(view.outer(), matrix @ matrix.T, atol=1e-8)
 
     def test_basis_stays_orthonormal(self, rng):

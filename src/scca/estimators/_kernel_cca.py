@@ -154,8 +154,9 @@ def _linear_spectrum(features: FeatureView) -> Spectrum:
         return Spectrum(vectors[:, kept], singular[kept] ** 2)
     if n <= m:
         return _kernel_spectrum(features.outer())
-    everything = np.arange(m)
-    covariance = _kernel_spectrum(features.gram(everything, everything))
+    everything = features.selection()
+    everything.add(np.arange(m))
+    covariance = _kernel_spectrum(everything.gram(0))
     vectors = np.column_stack([features.matvec(direction) for direction in covariance.vectors.T])
     return Spectrum(vectors / np.sqrt(covariance.values), covariance.values)
 

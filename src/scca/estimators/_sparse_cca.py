@@ -163,7 +163,7 @@ class SparseCCA(PairedTransformer):
         left = FeatureView.of(primal, **preparation)
         right = kernel_view(dual, kernel, n_components=n_components, n_jobs=self.n_jobs, **preparation)
         level = logging.INFO if self.verbose else logging.DEBUG
-        with threads_for(X.shape[0] * max(X.shape[1], Y.shape[1])):
+        with threads_for(left, right):
             found = extract_components(left, right, n_components, strategy, settings, level)
 
         self._set_diagnostics(found)

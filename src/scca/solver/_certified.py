@@ -29,8 +29,8 @@ class Algorithm(ABC):
         self.tolerance = tolerance
 
     @abstractmethod
-    def improve(self, at: Point) -> np.ndarray | None:
-        """A better z, or None if rounding error allows none."""
+    def improve(self, at: Point) -> tuple[np.ndarray, np.ndarray] | None:
+        """A better z and its r, computed afresh; None if rounding error allows no better one."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outco
     """Run `algorithm` from z until the duality gap of its problem is at most its tolerance."""
     problem = algorithm.problem
     bound = -np.inf
+    r = problem.design.residual(z)
     for n_iter in range(max_iter + 1):
-        r = problem.design.residual(z)
         correlations = problem.correlations(z, r)
         certificate = problem.certificate(z, r, correlations)
         bound = max(bound, certificate.bound)  # every bound holds for all z: keep the best
@@ -59,5 +59,5 @@ def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outco
         better = algorithm.improve(Point(z, r, correlations, certificate.excess, gap))
         if better is None:
             break
-        z = better
+        z, r = better
     return Outcome(z, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))

@@ -163,8 +163,7 @@ def solve_views(
     if algorithm not in ALGORITHMS:
         raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}.")
     held = gamma.value == np.inf
-    small = threads_for(left.shape[0] * max(left.shape[1], right.shape[1]))
-    with small, np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
+    with threads_for(left, right), np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
         design = Design(left, _no_view(len(y)) if held else right, y, anchor)
         square = float(y @ y)
         w_pull, e_pull = design.split(design.correlations_of_y)

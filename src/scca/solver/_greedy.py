@@ -35,7 +35,7 @@ class Greedy(Algorithm):
             J = np.flatnonzero((beta < 0) | (e > 0))
             J = np.setdiff1d(J, [design.anchor])
             converge_over_e(design.right.columns(J), J, e, r, gamma, small)
-        return z
+        return z, design.residual(z)
 
 
 def converge_over_w(A_I: np.ndarray, I: np.ndarray, w: np.ndarray, r: np.ndarray, mu: float, small: float) -> None:

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ..views import GrowingRows, View
+from ..views import View
 
 __all__ = ["Certificate", "ComponentProblem", "Design"]
 
@@ -27,20 +27,21 @@ class Design:
         self.n_right = right.shape[1]
         self.size = self.n_left + self.n_right
         self.n_passes = 0
-        self._right_columns = GrowingRows(len(y))  # those asked for so far: few, and dear with an implicit kernel
-        self._right_position = np.full(self.n_right, -1)
 
     def split(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The parts of z, or of M'r, that belong to the left and to the right view."""
         return z[: self.n_left], z[self.n_left :]
 
     def residual(self, z: np.ndarray) -> np.ndarray:
+        """r at any z, from whole products."""
         w, e = self.split(z)
         r = self.y.copy()
         if w.any():
             r -= self.left.matvec(w)
+            self.n_passes += 1
         if e.any():
             r += self.right.matvec(e)
+            self.n_passes += 1
         return r
 
     def correlations(self, r: np.ndarray) -> np.ndarray:
@@ -52,29 +53,6 @@ class Design:
     def correlations_of_y(self) -> np.ndarray:
         """M'y: what the automatic penalties and the first round of a cold start are computed from."""
         return self.correlations(self.y)
-
-    def gram(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """A block of M'M for coordinates of either view."""
-        row_left, column_left = rows < self.n_left, columns < self.n_left
-        a, c = rows[row_left], rows[~row_left] - self.n_left
-        b, d = columns[column_left], columns[~column_left] - self.n_left
-        out = np.empty((len(rows), len(columns)))
-        out[np.ix_(row_left, column_left)] = self.left.gram(a, b)
-        if len(d):
-            block = self._columns_of_right(d)
-            out[np.ix_(row_left, ~column_left)] = -self.left.rmatvec(block, a)
-            out[np.ix_(~row_left, ~column_left)] = self._columns_of_right(c).T @ block if len(c) else 0.0
-        if len(c):
-            out[np.ix_(~row_left, column_left)] = -self.left.rmatvec(self._columns_of_right(c), b).T
-        return out
-
-    def _columns_of_right(self, indices: np.ndarray) -> np.ndarray:
-        new = indices[self._right_position[indices] < 0]
-        if len(new):
-            self.n_passes += self.right.passes_per_column * len(new)
-            self._right_position[new] = len(self._right_columns) + np.arange(len(new))
-            self._right_columns.extend(self.right.columns(new).T)
-        return self._right_columns.array[self._right_position[indices]].T
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..views import ColumnSelection
 from ._certified import Algorithm, Point
 from ._restricted import solve_restricted
 
@@ -21,8 +22,11 @@ class WorkingSet(Algorithm):
 
     def __init__(self, problem, tolerance):
         super().__init__(problem, tolerance)
+        design = problem.design
+        self._left = design.left.selection()
+        self._right = ColumnSelection(design.right)  # few, and multiplied by the left view as vectors
         self._indices = np.empty(0, dtype=np.intp)
-        self._inside = np.zeros(problem.design.size, dtype=bool)
+        self._inside = np.zeros(design.size, dtype=bool)
         self._gram = np.empty((0, 0))
         self._gap_before = np.inf
 
@@ -53,12 +57,29 @@ class WorkingSet(Algorithm):
             larger = np.empty((2 * size, 2 * size))
             larger[:before, :before] = self._gram[:before, :before]
             self._gram = larger
-        block = self.problem.design.gram(self._indices, new)
+        block = self._gram_with(new)
         self._gram[:size, before:size] = block
         self._gram[before:size, :before] = block[:before].T
 
-    def _solve(self, at: Point, tolerance: float) -> np.ndarray:
-        """z with the coordinates of the set moved to the optimum of the problem restricted to them."""
+    def _gram_with(self, new: np.ndarray) -> np.ndarray:
+        """M_S'M_N for the new coordinates N, which join the set S; M = [A, -B]."""
+        design, left, right = self.problem.design, self._left, self._right
+        from_left = new < design.n_left
+        old_left, old_right = len(left), len(right)
+        left.add(new[from_left])
+        right.add(new[~from_left] - design.n_left)
+        design.n_passes += design.right.passes_per_column * (len(right) - old_right)
+        rows = self._indices < design.n_left
+        block = np.empty((len(rows), len(new)))
+        block[np.ix_(rows, from_left)] = left.gram(old_left)
+        if len(right):
+            block[np.ix_(rows, ~from_left)] = -left.rmatvec(right.columns[:, old_right:])
+            block[np.ix_(~rows, from_left)] = -left.rmatvec(right.columns, old_left).T
+            block[np.ix_(~rows, ~from_left)] = right.gram(old_right)
+        return block
+
+    def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+        """z with the coordinates of the set moved to the optimum of the problem restricted to them, and its r."""
         inside, problem = self._indices, self.problem
         moved = at.z[inside]
         solve_restricted(
@@ -73,4 +94,5 @@ class WorkingSet(Algorithm):
         )
         z = at.z.copy()
         z[inside] = moved
-        return z
+        rows = inside < problem.design.n_left
+        return z, problem.design.y - self._left.matvec(moved[rows]) + self._right.matvec(moved[~rows])

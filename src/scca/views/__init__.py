@@ -1,9 +1,9 @@
 """Views of n samples: features or a kernel, dense or sparse, centred, scaled and deflated without touching the data."""
 
-from ._basis import GrowingRows
 from ._features import FeatureProjector, FeatureView
 from ._kernel_views import KernelProjector, LinearKernelView, StoredKernelView, kernel_view
 from ._kernels import Kernel
+from ._selection import ColumnSelection, Selection
 from ._storage import storage_of
 from .base import Projector, View
 
@@ -11,6 +11,8 @@ __all__ = [
     # the contract
     "View",
     "Projector",
+    "Selection",
+    "ColumnSelection",
     # primal
     "FeatureView",
     "FeatureProjector",
@@ -22,5 +24,4 @@ __all__ = [
     "kernel_view",
     # storage
     "storage_of",
-    "GrowingRows",
 ]

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._basis import GrowingRows, SampleBasis
+from ._selection import Selection
 from ._storage import SparseStorage, Storage, float64_rows, storage_of
 from .base import Projector, View
 
@@ -17,13 +18,13 @@ _ROUNDING = 1e-14  # squared norms below this share of what they were computed f
 class FeatureView(View):
     """M = (I - T T') D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms), deflated scores T.
 
-    With L = D (A - 1 a') the view before deflation, `_loadings` keeps T'L, so that a block of M'M costs the same block
-    of L'L and a small correction.
+    L = D (A - 1 a') is the view before deflation.
     """
 
     def __init__(self, storage: Storage, mean=None, scale=None, energy: float = np.nan):
         self.storage = storage
         self.shape = storage.shape
+        self.n_stored = storage.n_stored
         self.mean = mean
         self.scale = scale
         self.basis = SampleBasis(self.shape[0])
@@ -39,6 +40,11 @@ class FeatureView(View):
         squares, size = centred_square_norms(data, mean)
         scale = inverse_norms(squares, size) if normalize else None
         return cls(storage, mean, scale, float(squares.sum() if scale is None else squares @ scale**2))
+
+    @property
+    def loadings(self) -> np.ndarray:
+        """T'L: what deflation takes from M'M is loadings'loadings."""
+        return self._loadings.array
 
     @property
     def is_sparse(self) -> bool:
@@ -57,6 +63,7 @@ class FeatureView(View):
         return self.rmatvec_undeflated(self.basis.project(r), columns)
 
     def rmatvec_undeflated(self, r, columns=None):
+        """L'r, of the view before deflation, for a vector or a matrix r, of all columns or of the given ones."""
         if self.scale is not None:
             r = (self.scale * r.T).T
         out = self.storage.rmatvec(r, columns)
@@ -74,23 +81,8 @@ class FeatureView(View):
             block = block - self.mean[indices]
         return block if self.scale is None else block * self.scale[:, None]
 
-    def gram(self, rows, columns):
-        if isinstance(self.storage, SparseStorage):
-            gram = self._sparse_gram(self.storage, rows, columns)
-        else:  # centred before the product: large means would cancel badly after it
-            gram = self._columns_undeflated(rows).T @ self._columns_undeflated(columns)
-        return gram - self._loadings.array[:, rows].T @ self._loadings.array[:, columns]
-
-    def _sparse_gram(self, storage: SparseStorage, rows, columns):
-        weights = None if self.scale is None else self.scale**2
-        gram = storage.gram(rows, columns, weights)
-        if self.mean is not None:
-            weights = np.ones(self.shape[0]) if weights is None else weights
-            left, right = self.mean[rows], self.mean[columns]
-            gram -= np.outer(storage.rmatvec(weights, rows), right)
-            gram -= np.outer(left, storage.rmatvec(weights, columns))
-            gram += weights.sum() * np.outer(left, right)
-        return gram
+    def selection(self):
+        return SparseSelection(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
 
     def outer(self) -> np.ndarray:
         """The linear kernel L L' of the view before deflation, an (n, n) array."""
@@ -124,6 +116,42 @@ class FeatureView(View):
 
     def projector(self, rotations):
         return FeatureProjector(self.mean, self.scale is not None, rotations)
+
+
+class SparseSelection(Selection):
+    """Columns of a sparse feature view, which are multiplied where they are stored."""
+
+    def __init__(self, view: FeatureView, storage: SparseStorage):
+        self._view = view
+        self._storage = storage
+        self._indices = np.empty(0, dtype=np.intp)
+
+    def __len__(self):
+        return len(self._indices)
+
+    def add(self, indices):
+        self._indices = np.concatenate([self._indices, indices])
+
+    def matvec(self, weights):
+        everywhere = np.zeros(self._view.shape[1])
+        everywhere[self._indices] = weights
+        return self._view.matvec(everywhere)
+
+    def rmatvec(self, r, start=0):
+        return self._view.rmatvec(r, self._indices[start:])
+
+    def gram(self, start):
+        """L_S'L_N of the stored, centred and scaled columns, less what deflation took."""
+        view, rows, columns = self._view, self._indices, self._indices[start:]
+        weights = None if view.scale is None else view.scale**2
+        gram = self._storage.gram(rows, columns, weights)
+        if view.mean is not None:
+            weights = np.ones(view.shape[0]) if weights is None else weights
+            left, right = view.mean[rows], view.mean[columns]
+            gram -= np.outer(self._storage.rmatvec(weights, rows), right)
+            gram -= np.outer(left, self._storage.rmatvec(weights, columns))
+            gram += weights.sum() * np.outer(left, right)
+        return gram - view.loadings[:, rows].T @ view.loadings[:, columns]
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ class StoredKernelView(View):
     def __init__(self, matrix, projector_of: Callable[[np.ndarray], Projector], means=None, grand_mean=0.0, scale=None):
         self.storage = storage_of(matrix)
         self.shape = self.storage.shape
+        self.n_stored = self.storage.n_stored
         self.means = means
         self.grand_mean = grand_mean
         self.scale = scale
@@ -64,9 +65,7 @@ class StoredKernelView(View):
     def matvec(self, weights):
         return self._product(self.storage.matvec, weights)
 
-    def rmatvec(self, r, columns=None):
-        if columns is not None:
-            return self.columns(columns).T @ r
+    def rmatvec(self, r):
         return self._product(self.storage.rmatvec, r)
 
     def _product(self, multiply, v):
@@ -74,12 +73,11 @@ class StoredKernelView(View):
 
     def _product_undeflated(self, multiply, v):
         if self.scale is not None:
-            v = (self.scale * v.T).T
+            v = self.scale * v
         out = multiply(v)
         if self.means is not None:
-            total = v.sum(axis=0)
-            out = out - self.means @ v - np.multiply.outer(self.means - self.grand_mean, total)
-        return out if self.scale is None else (self.scale * out.T).T
+            out = out - self.means @ v - (self.means - self.grand_mean) * v.sum()
+        return out if self.scale is None else self.scale * out
 
     def columns(self, indices):
         block = self.storage.columns(indices)
@@ -116,15 +114,14 @@ class LinearKernelView(View):
     def __init__(self, features: FeatureView):
         self.features = features
         self.shape = (features.shape[0], features.shape[0])
+        self.n_stored = features.n_stored
         self.basis = features.basis
 
     def matvec(self, weights):
         return self.features.matvec(self.features.rmatvec(weights))
 
-    def rmatvec(self, r, columns=None):
-        if columns is not None:
-            return self.columns(columns).T @ r
-        return self.matvec(r) if r.ndim == 1 else np.column_stack([self.matvec(column) for column in r.T])
+    def rmatvec(self, r):
+        return self.matvec(r)
 
     def columns(self, indices):
         block = np.empty((self.shape[0], len(indices)), order="F")
@@ -188,7 +185,7 @@ def kernel_view(data, kernel: Kernel, *, center: bool, normalize: bool, n_compon
 def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
     """Whether products with K cost less than products through the features, often enough to pay for making K."""
     n = features.shape[0]
-    through_features = 2 * features.storage.n_stored * (_SPARSE_COST if features.is_sparse else 1) + _CALL_COST
+    through_features = 2 * features.n_stored * (_SPARSE_COST if features.is_sparse else 1) + _CALL_COST
     return n * n <= through_features and n <= _GEMM_GAIN * _PRODUCTS_A_COMPONENT * n_components
 
 

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from ._basis import SampleBasis
+from ._selection import ColumnSelection, Selection
 
 __all__ = ["Projector", "View"]
 
@@ -18,6 +19,7 @@ class View(ABC):
     """
 
     shape: tuple[int, int]
+    n_stored: int  # numbers held, which is what a product with M costs
     basis: SampleBasis
     passes_per_column: int = 0  # products with the whole of the view that reading one column of M takes
 
@@ -26,16 +28,16 @@ class View(ABC):
         """M w: the scores (n,) of the samples under weights on the coordinates."""
 
     @abstractmethod
-    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        """M' r for a vector or a matrix r, of all columns of M or of the given ones."""
+    def rmatvec(self, r: np.ndarray) -> np.ndarray:
+        """M' r: how every coordinate correlates with a vector r (n,)."""
 
     @abstractmethod
     def columns(self, indices: np.ndarray) -> np.ndarray:
         """The chosen columns of M as a dense array (n, len(indices))."""
 
-    def gram(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Inner products of columns of M: entry (a, b) is M[:, rows[a]]' M[:, columns[b]]."""
-        return self.columns(rows).T @ self.columns(columns)
+    def selection(self) -> Selection:
+        """An empty selection of columns of M, which a working set will fill."""
+        return ColumnSelection(self)
 
     @abstractmethod
     def direction(self, score: np.ndarray) -> np.ndarray:
