@@ -1,4 +1,4 @@
-"""Run a function of this package in a new Python process."""
+"""Measure in a Python process of its own."""
 
 import json
 import pickle
@@ -16,4 +16,4 @@ def in_new_process(module: str, data, *arguments: str, repeats: int = 1) -> list
         path = Path(folder, "data.pickle")
         path.write_bytes(pickle.dumps(data))
         command = [sys.executable, "-m", f"benchmarks.{module}", str(path), *arguments]
-        return [json.loads(subprocess.run(command, check=True, capture_output=True).stdout) for _ in range(repeats)]
+        return [json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout) for _ in range(repeats)]

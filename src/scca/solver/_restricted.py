@@ -3,7 +3,7 @@
     min over z of  z'Gz - 2 b'z + sum_i penalties_i |z_i|,   lower <= z <= upper  (unbounded, or [0, 1])
 
 `correlations` is b - Gz throughout, that is M'r for the least squares problem with G = M'M, and is kept current. Only
-the leading `size` rows and columns of `gram` count.
+the leading len(z) rows and columns of `gram` count.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from .._compile import compiled
 __all__ = ["solve_restricted"]
 
 _EPOCHS = 8  # sweeps of coordinate descent between two minimisations on a face
-_MAX_ROUNDS = 200
+_MAX_ATTEMPTS = 200
 _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
 
 
@@ -21,28 +21,34 @@ _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
 def solve_restricted(gram, z, correlations, penalties, lower, upper, square, tolerance):
     """Move z, in place, to where the duality gap of the restricted problem is at most `tolerance`.
 
-    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero; Newton steps on the others,
-    few at first, more where that does not do, end what would take it many sweeps. Neither ever raises the objective.
+    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero, and often is all it takes.
+    Where it is slow, Newton steps on the other coordinates end what would take it many sweeps; they may cost as much as
+    the sweeps before them did, and more with every attempt. Neither ever raises the objective.
     """
     start, start_correlations = z.copy(), correlations.copy()
     small = 0.01 * tolerance / max(1, len(z))
-    previous = np.inf
-    for attempt in range(_MAX_ROUNDS):
-        epochs = _descend(gram, z, correlations, penalties, lower, upper, small)
-        _minimise_on_face(gram, z, correlations, penalties, upper, 1 + attempt**2)
+    previous, swept, stepped = np.inf, 0.0, 0.0
+    for attempt in range(_MAX_ATTEMPTS):
+        settled, work = _descend(gram, z, correlations, penalties, lower, upper, small)
+        swept += work
+        stepped += _minimise_on_face(gram, z, correlations, penalties, upper, (1 + attempt) * swept - stepped)
         # r = r_0 - M d, so ||r||^2 follows from M'r at both ends of the move d
         moved = 0.0
         for i in range(len(z)):
             moved += (z[i] - start[i]) * (start_correlations[i] + correlations[i])
         gap = _gap(z, correlations, penalties, upper, square - moved)
-        if gap <= tolerance or (epochs == 1 and gap >= previous):
+        if gap <= tolerance or (settled and gap >= previous):
             return
         previous = gap
 
 
 @compiled
 def _descend(gram, z, correlations, penalties, lower, upper, small):
-    """Exact cyclic coordinate descent until no step of a sweep gains more than `small`; returns the sweeps made."""
+    """Sweeps of exact cyclic coordinate descent, fewer if one gains no more than `small` a step.
+
+    Returns whether the first of them already did not, and the number of multiplications made.
+    """
+    work = 0.0
     for epoch in range(_EPOCHS):
         largest = 0.0
         for i in range(len(z)):
@@ -60,12 +66,13 @@ def _descend(gram, z, correlations, penalties, lower, upper, small):
             step = new - old
             if step != 0.0:
                 z[i] = new
+                work += len(z)
                 for j in range(len(z)):
                     correlations[j] -= step * gram[i, j]
                 largest = max(largest, step * step * curvature)
         if largest <= small:
-            return epoch + 1
-    return _EPOCHS
+            return epoch == 0, work
+    return False, work
 
 
 @compiled
@@ -86,15 +93,20 @@ def _gap(z, correlations, penalties, upper, square):
 
 
 @compiled
-def _minimise_on_face(gram, z, correlations, penalties, upper, max_steps):
+def _minimise_on_face(gram, z, correlations, penalties, upper, budget):
     """Minimise over the coordinates inside their bounds, by Newton steps cut where the first one meets its bound.
 
-    Such a coordinate leaves, and the others go on, until a step is taken whole or `max_steps` are made. Where the
-    columns depend on each other the objective is linear along their null vector: a step along it, up to the next bound,
-    ends the dependence.
+    Such a coordinate leaves, and the others go on, until a step is taken whole or `budget` multiplications are
+    made. Where the columns depend on each other the objective is linear along their null vector: a step along it, up to
+    the next bound, ends the dependence. Returns the multiplications made.
     """
-    for _ in range(max_steps):
+    work = 0.0
+    while True:
         inner = np.flatnonzero((z != 0.0) & (z < upper))
+        cost = len(inner) ** 3 / 6.0 + len(inner) * len(z)
+        if work + cost > budget:
+            return work
+        work += cost
         downhill = np.empty(len(inner))
         hessian = np.empty((len(inner), len(inner)))
         for a in range(len(inner)):
@@ -107,7 +119,7 @@ def _minimise_on_face(gram, z, correlations, penalties, upper, max_steps):
         for a in range(len(inner)):
             slope += downhill[a] * direction[a]
         if not slope > 0.0:
-            return
+            return work
         length = 1.0 if curved else np.inf
         blocking = -1
         for a in range(len(inner)):
@@ -120,7 +132,7 @@ def _minimise_on_face(gram, z, correlations, penalties, upper, max_steps):
             if limit < length:
                 length, blocking = limit, a
         if length == np.inf:  # linear without end: the dependence was rounding error
-            return
+            return work
         for a in range(len(inner)):
             i = inner[a]
             old = z[i]
@@ -130,7 +142,7 @@ def _minimise_on_face(gram, z, correlations, penalties, upper, max_steps):
             for j in range(len(z)):
                 correlations[j] -= (z[i] - old) * gram[i, j]
         if blocking < 0:
-            return
+            return work
 
 
 @compiled

@@ -54,7 +54,8 @@ class WorkingSet(Algorithm):
         self._indices = np.concatenate([self._indices, new])
         self._inside[new] = True
         if size > len(self._gram):
-            larger = np.empty((2 * size, 2 * size))
+            capacity = size + size // 2
+            larger = np.empty((capacity, capacity))
             larger[:before, :before] = self._gram[:before, :before]
             self._gram = larger
         block = self._gram_with(new)
