@@ -1,4 +1,4 @@
-"""Peak resident memory beyond the data, each in a process of its own, beside what the matrices not formed would take."""
+"""Peak resident memory beyond the data, in a process each, beside what the matrices never formed would take."""
 
 from scca.datasets import make_planted
 

@@ -6,10 +6,11 @@
 2
 """
 
-from . import datasets, retrieval
+from . import datasets, generation, retrieval, text
 from ._validation import DataWarning
 from ._version import __version__
 from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA
+from .persistence import load, save
 from .solver import ComponentResult, solve_component
 
 __all__ = [
@@ -23,6 +24,11 @@ __all__ = [
     # parts
     "datasets",
     "retrieval",
+    "generation",
+    "text",
+    # model files
+    "save",
+    "load",
     # warnings
     "DataWarning",
     "EmptyComponentWarning",

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._validation import check_matrix, check_same_samples
 
-__all__ = ["AveragePrecision", "average_precision", "mate_ranks"]
+__all__ = ["AveragePrecision", "average_precision", "best_matches", "mate_ranks"]
 
 _BLOCK = 1024  # queries compared at a time, so that a million of them need no square matrix
 
@@ -63,9 +63,48 @@ def average_precision(A, B) -> AveragePrecision:
     return AveragePrecision((a_to_b + b_to_a) / 2, a_to_b, b_to_a)
 
 
+def best_matches(queries, candidates, top: int) -> tuple[np.ndarray, np.ndarray]:
+    """The `top` candidates with the largest cosine for each query, and these cosines; ties in the candidates' order.
+
+    Parameters
+    ----------
+    queries, candidates : arrays of shape (n_queries, c) and (n_candidates, c)
+        Scores in the common space.
+    top : int
+        How many to name; all candidates if there are fewer.
+
+    Returns
+    -------
+    indices : int array of shape (n_queries, top)
+    similarities : float array of shape (n_queries, top)
+    """
+    queries, candidates = _unit_rows(queries), _unit_rows(candidates)
+    top = min(top, len(candidates))
+    indices = np.empty((len(queries), top), dtype=np.intp)
+    similarities = np.empty((len(queries), top))
+    for start in range(0, len(queries), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        cosines = queries[rows] @ candidates.T
+        indices[rows] = _largest(cosines, top)
+        similarities[rows] = np.take_along_axis(cosines, indices[rows], axis=1)
+    return indices, similarities
+
+
+def _largest(values: np.ndarray, top: int) -> np.ndarray:
+    """Positions of the `top` largest of every row, in order; equal values by position."""
+    if 4 * top >= values.shape[1]:
+        return np.argsort(-values, axis=1, kind="stable")[:, :top]
+    least = np.partition(values, -top, axis=1)[:, -top, None]
+    order = np.empty((len(values), top), dtype=np.intp)
+    for i, row in enumerate(values >= least):
+        candidates = np.flatnonzero(row)
+        order[i] = candidates[np.argsort(-values[i, candidates], kind="stable")[:top]]
+    return order
+
+
 def _unit_rows(A) -> np.ndarray:
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
-    largest = np.abs(A).max(axis=1, keepdims=True)
+    largest = np.abs(A).max(axis=1, keepdims=True, initial=0)
     A = A / np.where(largest > 0, largest, 1)  # squares of tiny or huge scores stay within range
     norms = np.linalg.norm(A, axis=1, keepdims=True)
     return A / np.where(norms > 0, norms, 1)

@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +85,13 @@ class Components:
 
 
 def extract_components(
-    left: View, right: View, n_components: int, anchors: AnchorStrategy, settings: Settings, level: int = logging.DEBUG
+    left: View,
+    right: View,
+    n_components: int,
+    anchors: AnchorStrategy,
+    settings: Settings,
+    level: int = logging.DEBUG,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Components:
     """Up to `n_components` components of two views, which are deflated on the way; fewer if a view is exhausted."""
     found = Components()
@@ -101,6 +108,8 @@ def extract_components(
         found.choices.append(choice)
         found.left.append(left_direction, left_column)
         found.right.append(right_direction, right_column)
+        if progress is not None:
+            progress(len(found), n_components)
         result = choice.result
         logger.log(
             level,

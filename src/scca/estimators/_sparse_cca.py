@@ -1,6 +1,7 @@
 """Sparse canonical correlation analysis: the paper's method as a scikit-learn estimator."""
 
 import logging
+from collections.abc import Callable
 
 import numpy as np
 
@@ -153,6 +154,10 @@ class SparseCCA(PairedTransformer):
         -------
         self
         """
+        return self.fit_with_progress(X, Y)
+
+    def fit_with_progress(self, X, Y, progress: Callable[[int, int], None] | None = None):
+        """`fit`, calling `progress(found, asked)` after every component."""
         settings, kernel = self._check_settings(), self._kernel()
         X, Y = self._check_training(X, Y)
         n_components = self._check_n_components(X, Y)
@@ -164,7 +169,7 @@ class SparseCCA(PairedTransformer):
         right = kernel_view(dual, kernel, n_components=n_components, n_jobs=self.n_jobs, **preparation)
         level = logging.INFO if self.verbose else logging.DEBUG
         with threads_for(left, right):
-            found = extract_components(left, right, n_components, strategy, settings, level)
+            found = extract_components(left, right, n_components, strategy, settings, level, progress)
 
         self._set_diagnostics(found)
         left_fit = (_columns(c.left_weights for c in found.choices), found.left.matrix(), left, primal.dtype)

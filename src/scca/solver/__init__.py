@@ -1,6 +1,7 @@
 """The convex problem of one component: certified solver, the paper's own algorithm, penalties."""
 
 from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, solve_component, solve_views
+from ._path import solve_path
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 
@@ -10,6 +11,7 @@ __all__ = [
     "ComponentResult",
     # for the estimators
     "solve_views",
+    "solve_path",
     "Penalty",
     "ALGORITHMS",
     "DEFAULT_MAX_ITER",

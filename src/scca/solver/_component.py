@@ -10,13 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 from .._threads import threads_for
 from .._validation import check_count, check_kernel_matrix, check_matrix, check_tolerance
 from ..views import FeatureView, View, storage_of
-from ._certified import Algorithm, solve_certified
+from ._certified import Algorithm, Outcome, solve_certified
 from ._greedy import Greedy
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 from ._working_set import WorkingSet
 
-__all__ = ["ALGORITHMS", "DEFAULT_MAX_ITER", "ComponentResult", "solve_component", "solve_views"]
+__all__ = ["ALGORITHMS", "DEFAULT_MAX_ITER", "ComponentResult", "finished", "no_view", "solve_component", "solve_views"]
 
 ALGORITHMS: dict[str, type[Algorithm]] = {"working-set": WorkingSet, "greedy": Greedy}
 DEFAULT_MAX_ITER = 1000
@@ -164,12 +164,26 @@ def solve_views(
         raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}.")
     held = gamma.value == np.inf
     with threads_for(left, right), np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
-        design = Design(left, _no_view(len(y)) if held else right, y, anchor)
+        design = Design(left, no_view(len(y)) if held else right, y, anchor)
         square = float(y @ y)
         w_pull, e_pull = design.split(design.correlations_of_y)
         problem = ComponentProblem(design, mu.resolve(w_pull), np.inf if held else gamma.resolve(e_pull))
         start = problem.coordinates(w0, e0) if square > 0 else np.zeros(design.size)
         outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * square), start, max_iter)
+    e = None
+    if anchor is not None:
+        e = np.zeros(right.shape[1] or len(y))
+        e[: design.n_right] = design.split(outcome.z)[1]
+        e[anchor] = 1.0
+    return finished(problem, outcome, e, tol, max_iter)
+
+
+def finished(
+    problem: ComponentProblem, outcome: Outcome, e: np.ndarray | None, tol: float, max_iter: int, passes_before: int = 0
+) -> ComponentResult:
+    """The result of an outcome, which is refused if it overflowed and warned of if it stopped short."""
+    design = problem.design
+    square = float(design.y @ design.y)
     if not (np.isfinite(outcome.objective) and np.isfinite(outcome.gap) and np.isfinite(outcome.z).all()):
         raise ValueError(
             f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."
@@ -181,23 +195,17 @@ def solve_views(
             f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g} where "
             f"tol={tol:.2g} was asked; {remedy}.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
-    w, rest = design.split(outcome.z)
-    e = None
-    if anchor is not None:
-        e = np.zeros(right.shape[1] or len(y))
-        e[: len(rest)] = rest
-        e[anchor] = 1.0
     return ComponentResult(
-        w=w.copy(),
+        w=design.split(outcome.z)[0].copy(),
         e=e,
         objective=outcome.objective,
         dual_gap=outcome.gap,
         mu=problem.mu,
         gamma=problem.gamma,
         n_iter=outcome.n_iter,
-        n_passes=design.n_passes,
+        n_passes=design.n_passes - passes_before,
         converged=outcome.converged,
     )
 
@@ -205,7 +213,7 @@ def solve_views(
 def _dual_view(K, n: int) -> View:
     """The kernel matrix as a view, taken as it is; a view without columns where there is none."""
     if K is None:
-        return _no_view(n)
+        return no_view(n)
     if isinstance(K, LinearOperator):
         if K.shape != (n, n):
             raise ValueError(f"K must have shape ({n}, {n}), one row and column a sample of X; got {K.shape}.")
@@ -216,7 +224,8 @@ def _dual_view(K, n: int) -> View:
     return FeatureView(storage_of(K, symmetric=True))
 
 
-def _no_view(n: int) -> View:
+def no_view(n: int) -> View:
+    """A view without columns: there is no e to be sought."""
     return FeatureView(storage_of(np.empty((n, 0))))
 
 

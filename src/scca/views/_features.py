@@ -99,6 +99,16 @@ class FeatureView(View):
             kernel += block @ block.T
         return kernel
 
+    def similarities(self, sample) -> np.ndarray:
+        """Inner products of a new sample, a single row, with those of the view; centred and scaled as they are."""
+        dense = np.asarray(sample.toarray() if sp.issparse(sample) else sample, dtype=np.float64)
+        if self.mean is not None:
+            dense = dense - self.mean
+        if self.scale is not None:
+            norm = np.linalg.norm(dense)
+            dense = dense / (norm if norm > 0 else 1.0)
+        return self.matvec(dense[0])
+
     def direction(self, score):
         return self.rmatvec(score)
 

@@ -191,7 +191,8 @@ def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
 
 def _linear_projector(features: FeatureView, rotations: np.ndarray) -> FeatureProjector:
     """Rotations on samples become rotations on features: no kernel with the training samples is ever computed."""
-    return FeatureProjector(features.mean, features.scale is not None, features.rmatvec_undeflated(rotations))
+    primal = features.rmatvec_undeflated(rotations).astype(rotations.dtype)
+    return FeatureProjector(features.mean, features.scale is not None, primal)
 
 
 def _check_norms(squares: np.ndarray, size: np.ndarray) -> None:

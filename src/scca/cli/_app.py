@@ -1,0 +1,356 @@
+"""All commands, with their options and what they print."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from .. import __version__, load, save
+from ..retrieval import average_precision
+from ..text import BilingualModel, Component, read_documents, read_pairs
+from ._terminal import Debug, Json, Quiet, Seed, Terminal, one_line_errors
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Sparse canonical correlation analysis: what two languages, or any two views, have in common.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+Model = Annotated[Path, typer.Argument(help="A model file that `scca fit` wrote.", show_default=False)]
+From = Annotated[
+    str | None, typer.Option("--from", help="Language of the queries; found from their words if not given.")
+]
+
+
+def _version(shown: bool) -> None:
+    if shown:
+        print(f"scca {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+@one_line_errors
+def fit(
+    first: Annotated[Path, typer.Argument(help="Documents of the first language, one a line; or one table or TMX.")],
+    second: Annotated[Path | None, typer.Argument(help="Documents of the second, line by line the same.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")] = Path("model.scca"),
+    components: Annotated[int | None, typer.Option(min=1, help="How many; default 100 or what the data allow.")] = None,
+    languages: Annotated[
+        tuple[str, str] | None, typer.Option(help="Two labels; default: the files' suffixes.", show_default=False)
+    ] = None,
+    columns: Annotated[tuple[str, str] | None, typer.Option(help="Two columns of a table.", show_default=False)] = None,
+    min_df: Annotated[int, typer.Option(min=1, help="Leave out words in fewer documents than this.")] = 1,
+    ngrams: Annotated[int, typer.Option(min=1, help="Longest run of words that counts as a term.")] = 1,
+    stop_words: Annotated[Path | None, typer.Option(help="A file of words to leave out, one a line.")] = None,
+    case: Annotated[bool, typer.Option("--case", help="Keep upper and lower case apart.")] = False,
+    mu: Annotated[str, typer.Option(help='Penalty on words: "auto", "auto*0.5" or a number.')] = "auto",
+    gamma: Annotated[str, typer.Option(help='Penalty on documents: "auto", "auto*0.5" or a number.')] = "auto",
+    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")] = False,
+    texts: Annotated[bool, typer.Option(help="Keep the training documents in the model file.")] = True,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a common space from paired documents.
+
+    Example: scca fit corpus.en corpus.fr -o model.scca --components 50
+    """
+    terminal = Terminal(quiet, as_json)
+    pairs = read_pairs(first, second, languages=languages, columns=columns, drop_empty=drop_empty)
+    terminal.note(f"{len(pairs)} pairs of documents, {pairs.languages[0]} and {pairs.languages[1]}")
+    model = BilingualModel(
+        components,
+        lowercase=not case,
+        stop_words=None if stop_words is None else read_documents(stop_words),
+        min_df=min_df,
+        ngram_range=(1, ngrams),
+        mu=_penalty(mu),
+        gamma=_penalty(gamma),
+        random_state=seed,
+        keep_texts=texts,
+    )
+    with terminal.progress("components") as progress:
+        model.fit(pairs, progress=progress)
+    save(model, output, texts=texts)
+    summary = _summary(model) | {"model": str(output)}
+    if as_json:
+        terminal.json(summary)
+        return
+    terminal.print(
+        f"{summary['components']} components from {summary['words_used']} of {summary['words'][0]} "
+        f"{model.languages_[0]} words and {summary['documents_used']} of {summary['documents']} "
+        f"{model.languages_[1]} documents: {output}"
+    )
+
+
+@app.command()
+@one_line_errors
+def mates(
+    model: Model,
+    queries: Annotated[Path, typer.Option(help="Documents to find mates for, one a line.", show_default=False)],
+    candidates: Annotated[Path, typer.Option(help="Documents of the other language, one a line.", show_default=False)],
+    source: From = None,
+    top: Annotated[int, typer.Option(min=1, help="How many mates to name for each query.")] = 3,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Rank the documents of the other language for each query.
+
+    With as many candidates as queries, line i of both being the same document, it also gives the average precision.
+
+    Example: scca mates model.scca --queries new.en --candidates new.fr
+    """
+    terminal = Terminal(quiet, as_json)
+    bilingual = _load(model)
+    asked, offered = read_documents(queries), read_documents(candidates)
+    source = _source(bilingual, asked, source, terminal)
+    found = bilingual.mates(asked, offered, source=source, top=top)
+    unknown = [i for i, known in enumerate(found.known) if not known]
+    if unknown:
+        terminal.note(
+            f"scca: note: {len(unknown)} queries hold no known {source} word (first: line {unknown[0] + 1}); they tie "
+            "with everything."
+        )
+    precision = None
+    if len(asked) == len(offered):
+        precision = average_precision(bilingual.project(asked, found.source), bilingual.project(offered, found.target))
+    if as_json:
+        result: dict = {"from": found.source, "to": found.target, "mates": []}
+        for i in range(len(asked)):
+            ranked = zip(found.indices[i].tolist(), found.similarities[i].tolist(), strict=True)
+            result["mates"].append(
+                {
+                    "query": i,
+                    "known": bool(found.known[i]),
+                    "candidates": [{"index": k, "similarity": s} for k, s in ranked],
+                }
+            )
+        if precision is not None:
+            result |= {
+                "average_precision": precision.average_precision,
+                f"{found.source}_to_{found.target}": precision.a_to_b,
+                f"{found.target}_to_{found.source}": precision.b_to_a,
+            }
+        terminal.json(result)
+        return
+    table = Table("query", "rank", "similarity", "candidate", "text", box=None)
+    for i in range(len(asked)):
+        for rank, (k, similarity) in enumerate(zip(found.indices[i], found.similarities[i], strict=True), start=1):
+            label = str(i + 1) if rank == 1 else ""
+            table.add_row(label, str(rank), f"{similarity:.3f}", str(k + 1), _clip(offered[k]))
+    terminal.print(table)
+    if precision is not None:
+        terminal.print(
+            f"average precision {precision.average_precision:.4f} ({found.source} to {found.target} "
+            f"{precision.a_to_b:.4f}, back {precision.b_to_a:.4f}), line i of both files taken as the same document"
+        )
+
+
+@app.command()
+@one_line_errors
+def generate(
+    model: Model,
+    queries: Annotated[Path | None, typer.Argument(help="Documents to render, one a line.", show_default=False)] = None,
+    text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
+    source: From = None,
+    mu: Annotated[str, typer.Option(help='Penalty: "auto", "auto*0.5" or a number; more gives fewer words.')] = "auto",
+    top: Annotated[int, typer.Option(min=1, help="How many words to print for each query.")] = 12,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The words of the other language that best render each query.
+
+    Example: scca generate model.scca new.en
+    Example: scca generate model.scca --text "the price of bread"
+    """
+    terminal = Terminal(quiet, as_json)
+    if queries is not None and text is None:
+        asked = read_documents(queries)
+    elif text is not None and queries is None:
+        asked = [text]
+    else:
+        raise ValueError("generate needs either a file of queries or --text; give one of the two.")
+    bilingual = _load(model)
+    source = _source(bilingual, asked, source, terminal)
+    made = bilingual.generate(asked, source=source, mu=_penalty(mu))
+    if as_json:
+        terminal.json(
+            [
+                {
+                    "query": i,
+                    "language": item.language,
+                    "known": item.known,
+                    "mu": item.mu if item.known else None,
+                    "dual_gap": item.dual_gap,
+                    "words": [{"word": word.name, "weight": word.weight} for word in item.words],
+                }
+                for i, item in enumerate(made)
+            ]
+        )
+        return
+    table = Table("query", f"{bilingual.other(source)} words", "strongest first", box=None)
+    for i, item in enumerate(made):
+        words = " ".join(word.name for word in item.words if word.weight > 0) if item.known else "(no known word)"
+        shown = " ".join(words.split()[:top]) if item.known else words
+        table.add_row(str(i + 1), str(len(item.words)), shown)
+    terminal.print(table)
+
+
+@app.command()
+@one_line_errors
+def explain(
+    model: Model,
+    components: Annotated[int, typer.Option(min=1, help="How many components to show.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="How many words and documents of each.")] = 8,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The components: words with weights, documents with weights, correlation and certificate.
+
+    Example: scca explain model.scca --components 5
+    """
+    terminal = Terminal(quiet, as_json)
+    bilingual = _load(model)
+    shown = bilingual.components()[:components]
+    if as_json:
+        terminal.json({"languages": list(bilingual.languages_), "components": [_as_dict(c) for c in shown]})
+        return
+    for c in shown:
+        terminal.print(
+            f"component {c.number + 1}: correlation {c.correlation:.3f}, {len(c.words)} words, "
+            f"{len(c.documents)} documents, duality gap {max(0.0, c.dual_gap):.1e}"
+        )
+        table = Table(box=None, show_header=False, padding=(0, 1))
+        table.add_row("", f"{bilingual.languages_[0]} words", _listed(c.words[:top]))
+        table.add_row("", f"{bilingual.languages_[1]} words", _listed(c.mate_words[:top]))
+        for document in c.documents[:top]:
+            table.add_row("", f"document {document.index + 1}", f"{document.weight:+.3f}  {_clip(document.name, 90)}")
+        terminal.print(table)
+    terminal.note(f"{len(shown)} of {bilingual.scca_.n_components_} components")
+
+
+@app.command()
+@one_line_errors
+def report(
+    model: Model,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write.")] = Path("report.html"),
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """One self-contained page of what the model learnt.
+
+    Example: scca report model.scca -o report.html
+    """
+    from ..report import write_report
+
+    write_report(_load(model), output)
+    Terminal(quiet).note(f"report: {output}")
+
+
+@app.command()
+@one_line_errors
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to leave the results in.")] = Path(
+        "scca-demo"
+    ),
+    languages: Annotated[tuple[str, str], typer.Option(help="Two of en, fr, es.")] = ("en", "fr"),
+    components: Annotated[int, typer.Option(min=1, help="How many components.")] = 100,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The main job from start to end on the built-in corpus.
+
+    Example: scca demo
+    """
+    from ._demo import run_demo
+
+    run_demo(output, languages, components, seed, Terminal(quiet, as_json))
+
+
+# --- what the commands share ---------------------------------------------------------------------------------------
+
+
+def _load(path: Path) -> BilingualModel:
+    model = load(path)
+    if not isinstance(model, BilingualModel):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a bilingual model; make one with scca fit.")
+    return model
+
+
+def _penalty(given: str) -> str | float:
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
+def _source(model: BilingualModel, documents: list[str], given: str | None, terminal: Terminal) -> str:
+    if given is not None:
+        model.other(given)  # complains about a language the model does not have
+        return given
+    source = model.detect_language(documents)
+    terminal.note(f"queries taken to be {source}, by their words")
+    return source
+
+
+def _summary(model: BilingualModel) -> dict:
+    scca = model.scca_
+    return {
+        "languages": list(model.languages_),
+        "components": scca.n_components_,
+        "documents": model.training_[0].shape[0],
+        "words": [len(vectorizer.words_) for vectorizer in model.vectorizers_],
+        "words_used": int(scca.x_weights_.any(axis=1).sum()),
+        "documents_used": int(scca.y_weights_.any(axis=1).sum()),
+        "largest_dual_gap": float(scca.dual_gap_.max()),
+    }
+
+
+def _as_dict(c: Component) -> dict:
+    def weighted(items, name):
+        return [{name: item.name, "weight": item.weight, "index": item.index} for item in items]
+
+    return {
+        "component": c.number,
+        "anchor": c.anchor,
+        "correlation": c.correlation,
+        "mu": c.mu,
+        "gamma": c.gamma if c.gamma != float("inf") else None,
+        "dual_gap": c.dual_gap,
+        "words": weighted(c.words, "word"),
+        "documents": weighted(c.documents, "document"),
+        "mate_words": weighted(c.mate_words, "word"),
+    }
+
+
+def _listed(items) -> str:
+    return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
+
+
+def _clip(text: str, width: int = 70) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"

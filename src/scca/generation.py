@@ -1,0 +1,94 @@
+"""Section 5.1: for a query in one view, the sparse sample of the other view that best matches it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._validation import check_count, check_matrix, check_same_samples, check_tolerance
+from .solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_path
+from .views import FeatureView
+
+__all__ = ["Generated", "Generator"]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A generated sample.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,)
+        Mostly zeros; a positive weight says the feature is there, a negative one that it is less than usual.
+    mu, objective, dual_gap : float
+        The penalty, the value reached, and how far (absolute) it can be from the optimum.
+    converged : bool
+    n_passes : int
+        Products with the whole of the training data.
+    """
+
+    weights: np.ndarray
+    mu: float
+    objective: float
+    dual_gap: float
+    converged: bool
+    n_passes: int
+
+    @property
+    def n_selected(self) -> int:
+        """How many features have a weight."""
+        return int(np.count_nonzero(self.weights))
+
+
+class Generator:
+    """Generates sparse samples of the view X from queries in the view Y, given paired training samples of both.
+
+    For a query q it solves the lasso
+
+        min over w of  ||X w - k||^2 + mu ||w||_1,    k = the inner products of q with the training samples of Y,
+
+    all samples centred by the training means and scaled to unit norm. The automatic mu is the paper's, mean |2 X'k|.
+
+    Parameters
+    ----------
+    X, Y : {array, sparse matrix} of shape (n_samples, n_features)
+        Training pairs.
+    center, normalize : bool, default=True
+    tol : float, default=1e-6
+        Duality gap to reach, relative to ||k||^2.
+    max_iter : int, default=1000
+    """
+
+    def __init__(self, X, Y, *, center=True, normalize=True, tol=1e-6, max_iter=DEFAULT_MAX_ITER):
+        X, Y = check_matrix(X, "X"), check_matrix(Y, "Y")
+        check_same_samples(X, Y)
+        self._tol, self._max_iter = check_tolerance(tol), check_count(max_iter, "max_iter")
+        self._target = FeatureView.of(X, center=center, normalize=normalize)
+        self._source = FeatureView.of(Y, center=center, normalize=normalize)
+
+    def generate(self, queries, mu="auto") -> list[Generated]:
+        """One sparse sample a query, a row of `queries` in the features of Y."""
+        return [path[0] for path in (self._path(k, [mu]) for k in self._similarities(queries))]
+
+    def path(self, query, mus: Sequence) -> list[Generated]:
+        """The samples generated for one query, a single row, at every mu of `mus`; they cost little more than one."""
+        similarities = self._similarities(query)
+        if len(similarities) != 1:
+            raise ValueError(f"query must be a single row; got {len(similarities)}.")
+        return self._path(similarities[0], mus)
+
+    def _similarities(self, queries) -> list[np.ndarray]:
+        """k for every query, scaled and centred as the training samples are."""
+        queries = check_matrix(queries, "queries")
+        if queries.shape[1] != self._source.shape[1]:
+            raise ValueError(f"queries must have the {self._source.shape[1]} features of Y; got {queries.shape[1]}.")
+        return [self._source.similarities(queries[[i]]) for i in range(queries.shape[0])]
+
+    def _path(self, k: np.ndarray, mus: Sequence) -> list[Generated]:
+        penalties = [Penalty.parse(mu, "mu", zero_allowed=False) for mu in mus]
+        results = solve_path(self._target, k, penalties, tol=self._tol, max_iter=self._max_iter)
+        return [_generated(result) for result in results]
+
+
+def _generated(result: ComponentResult) -> Generated:
+    return Generated(result.w, result.mu, result.objective, result.dual_gap, result.converged, result.n_passes)

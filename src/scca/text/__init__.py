@@ -1,0 +1,22 @@
+"""Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
+
+from ._model import BilingualModel, Component, GeneratedText, Mates, Weighted
+from ._readers import PairedText, PairError, read_documents, read_pairs
+from ._vectorizer import TextVectorizer, tokenize
+
+__all__ = [
+    # reading
+    "read_pairs",
+    "read_documents",
+    "PairedText",
+    "PairError",
+    # vectors
+    "TextVectorizer",
+    "tokenize",
+    # the model and what it answers
+    "BilingualModel",
+    "Component",
+    "Mates",
+    "GeneratedText",
+    "Weighted",
+]

@@ -1,0 +1,84 @@
+"""Opening what a user names: regular files, plain or gzip, with one sentence for whatever is wrong."""
+
+import gzip
+import os
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+__all__ = ["PairError", "check_regular", "opened", "optional"]
+
+
+class PairError(ValueError):
+    """The text cannot be read as pairs: the message names the file, the place, the value and the remedy."""
+
+
+def optional(module: str, extra: str) -> Any:
+    """The imported module of an optional dependency."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"Reading this file needs {module.partition('.')[0]}, which is not installed: run pip install "
+            f"'scca[{extra}]'."
+        ) from error
+
+
+def check_regular(path: Path) -> None:
+    """Refuse whatever is not a regular file with something in it, before opening it: opening a FIFO would hang."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError) as error:  # a ValueError is a NUL in the name
+        raise _unreadable(path, error) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise PairError(f"{path} is a directory; name a file in it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise PairError(
+            f"{path} is {_kind(status.st_mode)}, which cannot be read more than once; copy its content to a regular "
+            "file and name that."
+        )
+    if status.st_size == 0:
+        raise PairError(f"{path} is empty; name a file with at least one document.")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """The bytes of a file, decompressed if its name ends in .gz."""
+    check_regular(path)
+    try:
+        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb") as stream:
+            yield cast(BinaryIO, stream)
+    except EOFError as error:
+        raise PairError(f"{path} is truncated: its gzip data end too early; copy or download it again.") from error
+    except (gzip.BadGzipFile, zlib.error) as error:
+        raise PairError(
+            f"{path} is not valid gzip, as its name says ({error}); rename it if it is plain text, or copy or download "
+            "it again."
+        ) from error
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> PairError:
+    if isinstance(error, FileNotFoundError):
+        return PairError(f"{path} does not exist; check the spelling and the folder.")
+    if isinstance(error, PermissionError):
+        return PairError(f"{path} may not be read by this user; change its permissions.")
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+    return PairError(f"{str(path)!r} cannot be read ({reason}); check the name and the disk.")
+
+
+def _kind(mode: int) -> str:
+    for is_kind, kind in (
+        (stat.S_ISFIFO, "a FIFO"),
+        (stat.S_ISSOCK, "a socket"),
+        (stat.S_ISCHR, "a device"),
+        (stat.S_ISBLK, "a device"),
+    ):
+        if is_kind(mode):
+            return kind
+    return "no regular file"

@@ -1,0 +1,104 @@
+"""Lines of UTF-8 text, checked byte by byte: line i of one file is the mate of line i of the other."""
+
+import codecs
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from itertools import zip_longest
+from pathlib import Path
+from typing import BinaryIO
+
+from ._files import PairError, opened
+
+__all__ = ["LONGEST", "LinePairs", "lines", "lines_of"]
+
+LONGEST = 8 * 2**20  # bytes of one line, field or unit: whatever is longer is no document but a broken file
+
+_FOREIGN = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
+    (codecs.BOM_UTF32_LE, "UTF-32"),
+    (codecs.BOM_UTF32_BE, "UTF-32"),
+    (codecs.BOM_UTF16_LE, "UTF-16"),
+    (codecs.BOM_UTF16_BE, "UTF-16"),
+)
+_GZIP = b"\x1f\x8b"
+
+
+def lines(path: Path, *, ends: bool = False) -> Generator[str, None, None]:
+    """Stream the lines of a plain or .gz file; `ends` keeps the line ends."""
+    with opened(path) as stream:
+        yield from lines_of(stream, str(path), ends=ends)
+
+
+def lines_of(stream: BinaryIO, name: str, *, ends: bool = False) -> Iterator[str]:
+    r"""Stream the lines of a binary stream, called `name` in complaints.
+
+    Lines end at \n only. Python's text files would also end them at a lone \r, and `str.splitlines` at U+2028 and
+    U+0085, either of which shifts all later pairs.
+    """
+    offset = number = 0
+    while raw := stream.readline(LONGEST + 8):  # room for a mark and a line end
+        number += 1
+        start = offset
+        offset += len(raw)
+        if number == 1:
+            _check_start(raw, name)
+            if raw.startswith(codecs.BOM_UTF8):
+                raw = raw[len(codecs.BOM_UTF8) :]
+                start += len(codecs.BOM_UTF8)
+        line = raw[: -2 if raw.endswith(b"\r\n") else -1] if raw.endswith(b"\n") else raw
+        if len(line) > LONGEST:
+            raise PairError(
+                f"Line {number} of {name} is longer than {LONGEST // 2**20} MiB; check that documents are separated by "
+                "line ends."
+            )
+        nul = line.find(b"\0")
+        if nul >= 0:
+            raise PairError(
+                f"Line {number} of {name} holds a NUL byte (0x00 at offset {start + nul}); convert the file to UTF-8 "
+                "text if it is UTF-16 or binary, or remove the byte."
+            )
+        try:
+            yield (raw if ends else line).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise PairError(
+                f"{name} is not UTF-8: byte 0x{raw[error.start]:02x} at offset {start + error.start} (line {number}) "
+                "cannot be decoded; convert the file to UTF-8."
+            ) from error
+    if number == 0:
+        raise PairError(f"{name} is empty; name a file with at least one document.")
+
+
+class LinePairs:
+    """Two files, aligned line by line."""
+
+    def __init__(self, first: Path, second: Path):
+        self.paths = (first, second)
+
+    def __str__(self) -> str:
+        return f"{self.paths[0]} and {self.paths[1]}"
+
+    def place(self, side: int, position: int) -> str:
+        return f"line {position + 1} of {self.paths[side]}"
+
+    def documents(self, side: int) -> Generator[str, None, None]:
+        return lines(self.paths[side])
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        with closing(self.documents(0)) as first, closing(self.documents(1)) as second:
+            for number, (one, other) in enumerate(zip_longest(first, second), 1):
+                if one is None or other is None:
+                    longer = 0 if other is None else 1
+                    counts = [number - 1, number - 1]
+                    counts[longer] = number + sum(1 for _ in (first, second)[longer])
+                    raise PairError(
+                        f"{self.paths[0]} has {counts[0]} lines and {self.paths[1]} has {counts[1]}: line {number} of "
+                        f"{self.paths[longer]} has no mate; put both documents of a pair on the same line."
+                    )
+                yield one, other
+
+
+def _check_start(raw: bytes, name: str) -> None:
+    for mark, encoding in _FOREIGN:
+        if raw.startswith(mark):
+            raise PairError(f"{name} is encoded in {encoding}, as its first bytes say; convert it to UTF-8.")
+    if raw.startswith(_GZIP):
+        raise PairError(f"{name} is compressed by gzip; decompress it, or give it a name that ends in .gz.")

@@ -1,0 +1,375 @@
+"""The bilingual model: a common space of two languages, mates, generated words, and what was learnt."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_count
+from ..estimators import SparseCCA
+from ..generation import Generated, Generator
+from ..retrieval import AveragePrecision, average_precision, best_matches
+from ._readers import PairedText
+from ._vectorizer import TextVectorizer
+
+__all__ = ["BilingualModel", "Component", "GeneratedText", "Mates", "Weighted"]
+
+_DEFAULT_COMPONENTS = 100
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """A word or a document with its weight."""
+
+    name: str
+    weight: float
+    index: int
+
+
+@dataclass(frozen=True)
+class Component:
+    """One component in words a person can read.
+
+    Attributes
+    ----------
+    words : tuple of Weighted
+        The sparse answer in the first language, strongest first.
+    documents : tuple of Weighted
+        The documents of the second language it is built on, strongest first; named by their text where it was kept.
+    mate_words : tuple of Weighted
+        The words of the second language that weigh most in these documents.
+    anchor : int
+    correlation, mu, gamma, dual_gap : float
+        Of the two training scores; the penalties; the certificate (absolute).
+    """
+
+    number: int
+    anchor: int
+    correlation: float
+    mu: float
+    gamma: float
+    dual_gap: float
+    words: tuple[Weighted, ...]
+    documents: tuple[Weighted, ...]
+    mate_words: tuple[Weighted, ...]
+
+
+@dataclass(frozen=True)
+class Mates:
+    """The candidates that match each query best, the best first.
+
+    Attributes
+    ----------
+    source, target : str
+        Languages of the queries and of the candidates.
+    indices : ndarray of shape (n_queries, top)
+        Positions of candidates.
+    similarities : ndarray of shape (n_queries, top)
+        Cosines in the common space.
+    known : ndarray of bool of shape (n_queries,)
+        False for a query without any known word: it ties with everything, and its mates mean nothing.
+    """
+
+    source: str
+    target: str
+    indices: np.ndarray
+    similarities: np.ndarray
+    known: np.ndarray
+
+
+@dataclass(frozen=True)
+class GeneratedText:
+    """The words of the other language that render a query, the strongest first; `known` as in `Mates`."""
+
+    language: str
+    words: tuple[Weighted, ...]
+    mu: float
+    dual_gap: float
+    known: bool
+
+
+class BilingualModel(BaseEstimator):
+    """A common semantic space of two languages, learnt from paired documents.
+
+    Documents become TF-IDF vectors, centred and scaled to unit norm, and `SparseCCA` finds the components: few words of
+    the first language with few documents of the second.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Default: 100, or as many as the documents allow.
+    lowercase, stop_words, min_df, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
+    mu, gamma, anchors, tol, random_state : as for `SparseCCA`.
+    keep_texts : bool, default=True
+        Remember the training documents of the second language, so that components can show them.
+
+    Attributes
+    ----------
+    languages_ : tuple of str
+    vectorizers_ : tuple of TextVectorizer
+    scca_ : SparseCCA
+    training_ : tuple of csr_array
+        The training documents' vectors.
+    texts_ : list of str or None
+        The training documents of the second language.
+
+    Examples
+    --------
+    >>> from scca.text import BilingualModel, PairedText
+    >>> english = ["the cat sleeps", "a dog barks", "the cat and the dog play", "rain falls"]
+    >>> french = ["le chat dort", "un chien aboie", "le chat et le chien jouent", "la pluie tombe"]
+    >>> model = BilingualModel(2).fit(PairedText.of(english, french, ("en", "fr")))
+    >>> model.mates(["cat"], french).indices[0, 0] in (0, 2)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=None,
+        *,
+        lowercase=True,
+        stop_words=None,
+        min_df=1,
+        ngram_range=(1, 1),
+        analyzer="word",
+        mu="auto",
+        gamma="auto",
+        anchors="sequential",
+        tol=1e-6,
+        random_state=None,
+        keep_texts=True,
+    ):
+        self.n_components = n_components
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.min_df = min_df
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+        self.mu = mu
+        self.gamma = gamma
+        self.anchors = anchors
+        self.tol = tol
+        self.random_state = random_state
+        self.keep_texts = keep_texts
+
+    # --- learning --------------------------------------------------------------------------------------------------
+
+    def fit(self, pairs: PairedText, y=None, *, progress: Callable[[int, int], None] | None = None):
+        """Learn from paired documents.
+
+        Parameters
+        ----------
+        pairs : PairedText
+            From `read_pairs`, or `PairedText.of(first, second, languages)`.
+        progress : callable, optional
+            Called with the number of components found and asked for.
+        """
+        if not isinstance(pairs, PairedText):
+            raise ValueError(
+                f"fit takes a PairedText; got a {type(pairs).__name__}: use read_pairs or PairedText.of(first, second)."
+            )
+        if len(pairs) < 2:
+            raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}.")
+        vectorizers, views = [], []
+        for side in (0, 1):
+            vectorizer = TextVectorizer(
+                lowercase=self.lowercase,
+                stop_words=self.stop_words,
+                min_df=self.min_df,
+                ngram_range=self.ngram_range,
+                analyzer=self.analyzer,
+            )
+            try:
+                views.append(vectorizer.fit_transform(pairs.documents(side)))
+            except ValueError as error:
+                raise ValueError(f"{pairs.languages[side]}: {error}") from error
+            vectorizers.append(vectorizer)
+        X, Y = views
+        model = SparseCCA(
+            self._n_components(X),
+            mu=self.mu,
+            gamma=self.gamma,
+            anchors=self.anchors,
+            tol=self.tol,
+            random_state=self.random_state,
+        )
+        model.fit_with_progress(X, Y, progress)
+        self.languages_ = tuple(pairs.languages)
+        self.vectorizers_ = tuple(vectorizers)
+        self.scca_ = model
+        self.training_ = (X, Y)
+        self.texts_ = list(pairs.documents(1)) if self.keep_texts else None
+        return self
+
+    def _n_components(self, X) -> int:
+        if self.n_components is None:
+            return min(_DEFAULT_COMPONENTS, X.shape[0] - 1, X.shape[1])
+        return check_count(self.n_components, "n_components")
+
+    # --- projecting ------------------------------------------------------------------------------------------------
+
+    def project(self, documents: Iterable[str], language: str) -> np.ndarray:
+        """Scores (n, n_components) of documents of either language; all zero for one without a known word."""
+        return self._project(self.vectorize(documents, language), language)
+
+    def vectorize(self, documents: Iterable[str], language: str) -> sp.csr_array:
+        """TF-IDF vectors of documents over the words that are known of their language."""
+        return self.vectorizers_[self._side(language)].transform(documents)
+
+    def _project(self, vectors: sp.csr_array, language: str) -> np.ndarray:
+        if not vectors.shape[0]:
+            return np.empty((0, self.scca_.n_components_))
+        scores = self.scca_.transform_y(vectors) if self._side(language) else self.scca_.transform(vectors)
+        scores[~_known(vectors)] = 0.0  # centring would turn an empty vector into minus the mean of all
+        return scores
+
+    def _side(self, language: str) -> int:
+        check_is_fitted(self)
+        if language not in self.languages_:
+            raise ValueError(f"language must be {self.languages_[0]!r} or {self.languages_[1]!r}; got {language!r}.")
+        return self.languages_.index(language)
+
+    def other(self, language: str) -> str:
+        """The other language of the two."""
+        return self.languages_[1 - self._side(language)]
+
+    def detect_language(self, documents: Sequence[str]) -> str:
+        """The language that knows more of the documents' words."""
+        check_is_fitted(self)
+        counts = [int(np.sum(vectorizer.transform(documents) != 0)) for vectorizer in self.vectorizers_]
+        if counts[0] == counts[1]:
+            raise ValueError(
+                f"the language of the documents cannot be told: {counts[0]} of their words are known in both "
+                f"{self.languages_[0]} and {self.languages_[1]}; name it."
+            )
+        return self.languages_[int(counts[1] > counts[0])]
+
+    # --- mates -----------------------------------------------------------------------------------------------------
+
+    def mates(
+        self, queries: Sequence[str], candidates: Sequence[str], *, source: str | None = None, top: int = 10
+    ) -> Mates:
+        """The `top` candidates, documents of the other language, that match each query best.
+
+        `source` is the language of the queries; found from their words if not given.
+        """
+        source = self.detect_language(queries) if source is None else source
+        vectors = self.vectorize(queries, source)
+        target = self.other(source)
+        found = best_matches(self._project(vectors, source), self.project(candidates, target), check_count(top, "top"))
+        return Mates(source, target, *found, known=_known(vectors))
+
+    def average_precision(self, first: Sequence[str], second: Sequence[str]) -> AveragePrecision:
+        """Average precision of finding mates among new pairs: document i of both languages is the same one."""
+        first_language, second_language = self.languages_
+        return average_precision(self.project(first, first_language), self.project(second, second_language))
+
+    def score(self, pairs: PairedText, y=None) -> float:
+        """Average precision of finding mates among new pairs, both directions averaged."""
+        return self.average_precision(list(pairs.documents(0)), list(pairs.documents(1))).average_precision
+
+    # --- generating ------------------------------------------------------------------------------------------------
+
+    def generate(self, queries: Sequence[str], *, source: str | None = None, mu="auto") -> list[GeneratedText]:
+        """For each query, the words of the other language that best render it (Section 5.1 of the paper)."""
+        return [texts[0] for texts in self._generate(queries, source, [mu])]
+
+    def generate_path(self, query: str, mus: Sequence, *, source: str | None = None) -> list[GeneratedText]:
+        """What `generate` gives for one query at every mu of `mus`."""
+        return self._generate([query], source, mus)[0]
+
+    def _generate(self, queries, source, mus) -> list[list[GeneratedText]]:
+        source = self.detect_language(queries) if source is None else source
+        side = self._side(source)
+        generator = Generator(self.training_[1 - side], self.training_[side], tol=self.tol)
+        vectors = self.vectorize(queries, source)
+        known = _known(vectors)
+        texts = []
+        for i in range(vectors.shape[0]):
+            if known[i]:
+                texts.append([self._text(made, 1 - side) for made in generator.path(vectors[[i]], mus)])
+            else:
+                texts.append([GeneratedText(self.languages_[1 - side], (), np.nan, 0.0, False) for _ in mus])
+        return texts
+
+    def _text(self, made: Generated, side: int) -> GeneratedText:
+        words = _strongest(made.weights, self.vectorizers_[side].words_)
+        return GeneratedText(self.languages_[side], words, made.mu, made.dual_gap, True)
+
+    # --- reading ---------------------------------------------------------------------------------------------------
+
+    def components(self, *, n_mate_words: int = 10) -> list[Component]:
+        """All components in words and documents."""
+        check_is_fitted(self)
+        scca, (first, second) = self.scca_, self.vectorizers_
+        names = self.texts_ or [f"document {i}" for i in range(self.training_[1].shape[0])]
+        mates = self.training_[1].T @ scca.y_weights_
+        return [
+            Component(
+                number=j,
+                anchor=int(scca.anchors_[j]),
+                correlation=float(scca.correlations_[j]),
+                mu=float(scca.mu_[j]),
+                gamma=float(scca.gamma_[j]),
+                dual_gap=float(scca.dual_gap_[j]),
+                words=_strongest(scca.x_weights_[:, j], first.words_),
+                documents=_strongest(scca.y_weights_[:, j], names),
+                mate_words=_strongest(mates[:, j], second.words_)[:n_mate_words],
+            )
+            for j in range(scca.n_components_)
+        ]
+
+    def components_frame(self):
+        """One row a component: anchor, correlation, certificate and how much it uses (needs pandas)."""
+        rows = [
+            {
+                "component": c.number,
+                "anchor": c.anchor,
+                "correlation": c.correlation,
+                "mu": c.mu,
+                "gamma": c.gamma,
+                "dual_gap": c.dual_gap,
+                "n_words": len(c.words),
+                "n_documents": len(c.documents),
+            }
+            for c in self.components()
+        ]
+        return _frame(rows)
+
+    def words_frame(self):
+        """One row for each word of each component, with its weight (needs pandas)."""
+        return self._weights_frame("words", "word")
+
+    def documents_frame(self):
+        """One row for each document of each component, with its weight (needs pandas)."""
+        return self._weights_frame("documents", "document")
+
+    def _weights_frame(self, kind: str, name: str):
+        return _frame(
+            [
+                {"component": c.number, name: item.name, "index": item.index, "weight": item.weight}
+                for c in self.components()
+                for item in getattr(c, kind)
+            ]
+        )
+
+
+def _known(vectors: sp.csr_array) -> np.ndarray:
+    return np.diff(vectors.indptr) > 0
+
+
+def _strongest(weights: np.ndarray, names) -> tuple[Weighted, ...]:
+    """What has a weight, by its size; equal ones in the order they stand."""
+    order = np.argsort(-np.abs(weights), kind="stable")
+    return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order if weights[i] != 0)
+
+
+def _frame(rows):
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError("data frames need pandas: pip install 'scca[frames]'.") from error
+    return pd.DataFrame(rows)

@@ -1,0 +1,81 @@
+"""Pairs in two string columns of a .parquet file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ._files import PairError, check_regular, optional
+from ._tables import choose_columns
+
+__all__ = ["ParquetPairs"]
+
+_ROWS = 1024  # decoded at a time: documents may be long
+_BUFFER = 2**20  # without one, pyarrow reads the column of a whole row group at once
+_TEXT = ("string", "large_string", "string_view")
+
+
+class ParquetPairs:
+    """Two string columns of a Parquet file; None stands for null."""
+
+    def __init__(self, path: Path, columns: tuple[str, str] | None):
+        self.path = path
+        with self._file() as file:
+            schema = file.schema_arrow
+            self.columns = choose_columns(path, schema.names, columns)
+            for column in self.columns:
+                kind = schema.field(column).type
+                # a dictionary of strings is how pandas writes its categories
+                if str(kind.value_type if str(kind).startswith("dictionary") else kind) not in _TEXT:
+                    raise PairError(
+                        f"Column {column!r} of {path} is of type {kind}, not string; convert it, or pass columns= with "
+                        "two string columns."
+                    )
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def place(self, side: int, position: int) -> str:
+        return f"column {self.columns[side]!r} in row {position + 1} of {self.path}"
+
+    def documents(self, side: int) -> Iterator[str | None]:
+        return (row[0] for row in self._rows([self.columns[side]]))
+
+    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
+        return ((row[0], row[1]) for row in self._rows(list(self.columns)))
+
+    def _rows(self, columns: list[str]) -> Iterator[tuple[str | None, ...]]:
+        start = 0
+        with self._file() as file:
+            for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+                yield from zip(*(self._texts(batch, column, start) for column in columns), strict=True)
+                start += batch.num_rows
+
+    def _texts(self, batch: Any, column: str, start: int) -> list[str | None]:
+        values = batch.column(column)
+        try:
+            return values.to_pylist()
+        except UnicodeDecodeError:
+            row = next(row for row, value in enumerate(values, start + 1) if not _decodes(value))
+            raise PairError(
+                f"Column {column!r} in row {row} of {self.path} is not UTF-8; write the file again with valid strings."
+            ) from None
+
+    @contextmanager
+    def _file(self) -> Iterator[Any]:
+        pyarrow, parquet = optional("pyarrow", "parquet"), optional("pyarrow.parquet", "parquet")
+        check_regular(self.path)
+        try:
+            with parquet.ParquetFile(self.path, buffer_size=_BUFFER) as file:
+                yield file
+        except (pyarrow.ArrowException, OSError) as error:
+            reason = " ".join(str(error).split()).rstrip(".")
+            raise PairError(f"{self.path} cannot be read as Parquet ({reason}); write or download it again.") from error
+
+
+def _decodes(value: Any) -> bool:
+    try:
+        value.as_py()
+    except UnicodeDecodeError:
+        return False
+    return True

@@ -1,0 +1,79 @@
+"""Pairs in two columns of a .csv or .tsv file with a header row; every field is text, "NA" and "null" too."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from ._files import PairError
+from ._lines import LONGEST, lines
+
+__all__ = ["TablePairs", "choose_columns"]
+
+
+class TablePairs:
+    """Two columns of a table of text."""
+
+    def __init__(self, path: Path, columns: tuple[str, str] | None, tabs: bool):
+        self.path = path
+        self._rows = _tsv_rows if tabs else _csv_rows
+        _, self._header = next(self._rows(path))
+        self.columns = choose_columns(path, self._header, columns)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def place(self, side: int, position: int) -> str:
+        return f"column {self.columns[side]!r} in data row {position + 1} of {self.path}"
+
+    def documents(self, side: int) -> Iterator[str]:
+        return (pair[side] for pair in self.pairs())
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        one, other = (self._header.index(column) for column in self.columns)
+        rows = self._rows(self.path)
+        next(rows)
+        for number, (line, row) in enumerate(rows, 1):
+            # too many fields are no better than too few: an unquoted separator has cut a text in two
+            if len(row) != len(self._header):
+                raise PairError(
+                    f"Data row {number} of {self.path} (line {line}) has {len(row)} fields and the header has "
+                    f"{len(self._header)}; add or quote fields so that they agree."
+                )
+            yield row[one], row[other]
+
+
+def choose_columns(path: Path, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
+    """The two columns asked for, or the only two there are."""
+    listed = ", ".join(map(repr, names))
+    if columns is None:
+        if len(names) != 2:
+            raise PairError(f"{path} has {len(names)} column(s) ({listed}); pass columns= with the names of two.")
+        columns = (names[0], names[1])
+    for column in columns:
+        if names.count(column) != 1:
+            complaint = "has no column" if column not in names else "has more than one column"
+            raise PairError(f"{path} {complaint} {column!r} among {listed}; pass columns= with two unique names.")
+    return columns
+
+
+def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    # no quoting at all (csv's QUOTE_NONE): a stray quote must never swallow the next lines
+    for number, line in enumerate(lines(path), 1):
+        yield number, line.split("\t")
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    # the limit is csv's own, of the whole process, so it is raised but never lowered
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+    # strict, since csv otherwise takes all that follows an unclosed quote for one field, without a word
+    reader = csv.reader(lines(path, ends=True), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise PairError(
+            f"{path} is not valid CSV in the row that starts at line {line} ({error}); quote fields that hold quotes, "
+            "commas or line ends, and double the quotes inside."
+        ) from error

@@ -1,0 +1,145 @@
+"""Documents as TF-IDF vectors, kept sparse."""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import cache
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_count
+
+__all__ = ["TextVectorizer", "tokenize"]
+
+
+def tokenize(text: str) -> list[str]:
+    """The words of a text: runs of two or more letters of any script, combining marks included."""
+    return _word_pattern().findall(text)
+
+
+class TextVectorizer(TransformerMixin, BaseEstimator):
+    """Term frequency times log(n / df), over the words of the training documents.
+
+    Texts are brought to Unicode's composed form (NFC) first, so that one word has one spelling. A word that every
+    training document has says nothing (its log is 0) and is left out. Nothing is centred or scaled here: the estimators
+    do that, implicitly, so the vectors stay sparse.
+
+    Parameters
+    ----------
+    lowercase : bool, default=True
+    stop_words : sequence of str, optional
+        Words to leave out, as they stand after lower-casing.
+    min_df : int, default=1
+        A word in fewer training documents than this is left out.
+    ngram_range : (int, int), default=(1, 1)
+        Shortest and longest run of words that counts as a term; (1, 2) adds pairs of neighbours.
+    analyzer : {"word", "char", "char_wb"}, default="word"
+        "char" takes runs of characters instead, for scripts that put no space between words.
+
+    Attributes
+    ----------
+    words_ : ndarray of str
+        The terms, in the order of the columns.
+    idf_ : ndarray of shape (n_words,)
+    """
+
+    def __init__(self, *, lowercase=True, stop_words=None, min_df=1, ngram_range=(1, 1), analyzer="word"):
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.min_df = min_df
+        self.ngram_range = ngram_range
+        self.analyzer = analyzer
+
+    def fit(self, documents: Iterable[str], y=None):
+        """Learn the words and their document frequencies."""
+        self.fit_transform(documents)
+        return self
+
+    def fit_transform(self, documents: Iterable[str], y=None) -> sp.csr_array:
+        """Learn the words and return the documents' vectors; `documents` is read once, as a stream."""
+        min_df = check_count(self.min_df, "min_df")
+        counter = self._counter(None)
+        try:
+            counts = sp.csc_array(counter.fit_transform(_checked(documents)))
+        except ValueError as error:
+            if "empty vocabulary" not in str(error):
+                raise
+            raise ValueError("the documents hold no word: pass texts of letters, or fewer stop words.") from error
+        n = counts.shape[0]
+        frequency = np.diff(counts.indptr)
+        kept = np.flatnonzero((frequency >= min_df) & (frequency < n))
+        if not len(kept):
+            raise ValueError(
+                f"no word is left: of {len(frequency)} words none is in at least min_df={min_df} and in fewer than all "
+                f"{n} documents; lower min_df or pass more documents."
+            )
+        self.words_ = counter.get_feature_names_out()[kept]
+        self.idf_ = np.log(n / frequency[kept])
+        return self._weighted(counts[:, kept])
+
+    def transform(self, documents: Iterable[str]) -> sp.csr_array:
+        """Vectors of documents over the words learnt; unknown words are passed over."""
+        check_is_fitted(self)
+        counter = self._counter({word: i for i, word in enumerate(self.words_)})
+        return self._weighted(sp.csc_array(counter.transform(_checked(documents))))
+
+    def get_feature_names_out(self, input_features=None):
+        check_is_fitted(self)
+        return np.asarray(self.words_, dtype=object)
+
+    def _counter(self, vocabulary) -> CountVectorizer:
+        return CountVectorizer(
+            preprocessor=_lowered if self.lowercase else _composed,
+            tokenizer=tokenize if self.analyzer == "word" else None,
+            token_pattern=None,
+            stop_words=None if self.stop_words is None else [_composed(word) for word in self.stop_words],
+            ngram_range=tuple(self.ngram_range),
+            analyzer=self.analyzer,
+            vocabulary=vocabulary,
+            dtype=np.float64,
+        )
+
+    def _weighted(self, counts: sp.csc_array) -> sp.csr_array:
+        counts.data *= np.repeat(self.idf_, np.diff(counts.indptr))
+        return counts.tocsr()
+
+
+def _checked(documents: Iterable[str]):
+    if isinstance(documents, str):
+        raise ValueError("documents must be a list of texts; got one text: put it in a list.")
+    for i, document in enumerate(documents):
+        if not isinstance(document, str):
+            raise ValueError(f"documents must be texts; document {i} is a {type(document).__name__}.")
+        yield document
+
+
+def _composed(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _lowered(text: str) -> str:
+    return _composed(text.lower())
+
+
+@cache
+def _word_pattern() -> re.Pattern:
+    # Python's \w knows letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
+    letter = r"[^\W\d_]"
+    return re.compile(rf"{letter}[{_marks()}]*(?:{letter}[{_marks()}]*)+|{letter}[{_marks()}]+")
+
+
+@cache
+def _marks() -> str:
+    """All combining marks as the inside of a character class."""
+    ranges: list[list[int]] = []
+    for point in range(0x300, 0x20000):  # beyond are ideographs, and the variation selectors added below
+        if unicodedata.category(chr(point)).startswith("M"):
+            if ranges and ranges[-1][1] == point - 1:
+                ranges[-1][1] = point
+            else:
+                ranges.append([point, point])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in [*ranges, [0xE0100, 0xE01EF]])
