@@ -30,7 +30,7 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure scca beside its peers.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="dense, sparse, first-call, memory; all unless given")
-    parser.add_argument("--repeats", type=int, default=15, help="times each solver is timed (%(default)s)")
+    parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
         "--corpus",
         nargs=2,

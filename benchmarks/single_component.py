@@ -3,6 +3,7 @@
 Lasso solvers get it as a split design, made before the clock starts; scca gets X and K, as a user would pass them.
 """
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import StandardScaler
 
@@ -24,6 +25,7 @@ def planted_problem(density: float = 1.0) -> Problem:
     if sp.issparse(X):
         X, K = sp.csc_array(X), K.toarray()
     result = solve_component(X, K, 0)
+    assert np.delete(result.e, 0).max() < 1.0, "the box e <= 1 has to be inactive: lasso solvers have none"
     return Problem(X, K[:, 0].copy(), result.mu, K, 0, result.gamma)
 
 

@@ -9,6 +9,7 @@ import hashlib
 import io
 import json
 import zipfile
+import zlib
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -81,7 +82,7 @@ def load(path):
             return _Reader(archive, path).model()
     except ModelFileError:
         raise
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error) as error:
         raise ModelFileError(f"{path} is not a whole model file of scca ({error}); write it again.") from error
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, NotImplementedError) as error:
         raise ModelFileError(f"{path} is damaged ({type(error).__name__}: {error}); write it again.") from error

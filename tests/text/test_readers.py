@@ -16,7 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scca._validation import DataWarning
-from scca.text import _lines
 from scca.text._readers import PairedText, PairError, default_language, read_documents, read_pairs
 
 MIB = 2**20
@@ -573,15 +572,15 @@ def test_broken_parquet(parquet, write):
 # translation memories
 
 
+def tmx_unit(content):
+    if isinstance(content, dict):
+        content = "".join(f'<tuv xml:lang="{k}"><seg>{v}</seg></tuv>' for k, v in content.items())
+    return f"<tu>{content}</tu>\n"
+
+
 def tmx(*units, head='<?xml version="1.0"?>', root="<tmx version='1.4'>"):
     """A translation memory; a unit is {language: content of seg} or XML."""
-
-    def unit(content):
-        if isinstance(content, dict):
-            content = "".join(f'<tuv xml:lang="{k}"><seg>{v}</seg></tuv>' for k, v in content.items())
-        return f"<tu>{content}</tu>\n"
-
-    return f"{head}\n{root}<header><prop>x</prop></header><body>{''.join(map(unit, units))}</body></tmx>"
+    return f"{head}\n{root}<header><prop>x</prop></header><body>{''.join(map(tmx_unit, units))}</body></tmx>"
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -723,7 +722,7 @@ def test_tmx_that_is_broken(write):
 
 
 def test_tmx_unit_without_an_end_is_not_read_whole(write):
-    path = write("a.tmx.gz", "<tmx><body><tu>" + "<tuv>x</tuv>" * (3 * MIB))
+    path = write("a.tmx.gz", "<tmx><body><tu>" + "<tuv>x</tuv>" * (2 * MIB))
     tracemalloc.start()
     try:
         assert "a unit longer than 8 MiB" in refusal(path, languages=("en", "fr"))
@@ -749,10 +748,7 @@ def _large(kind, count, size, tmp_path):
         if kind == "tmx":
             file.write("<tmx><header/><body>")
             for _ in range(count):
-                file.write(
-                    "<tu>%s</tu>"
-                    % "".join(f'<tuv xml:lang="{k}"><seg>{t}</seg></tuv>' for k, t in zip(("en", "fr"), text))
-                )
+                file.write(tmx_unit({"en": text[0], "fr": text[1]}))
             file.write("</body></tmx>")
         elif kind == "en":
             file.writelines([text[0] + "\n"] * count)
@@ -766,7 +762,7 @@ def _large(kind, count, size, tmp_path):
 
 @pytest.mark.parametrize("kind", ["en", "csv", "tsv", "parquet", "tmx"])
 def test_documents_are_streamed(tmp_path, kind):
-    count, size = 16_000, 1000
+    count, size = 4000, 4000
     paths = _large(kind, count, size, tmp_path)
     if kind == "parquet":
         pytest.importorskip("pyarrow.parquet")  # imported before memory is counted
@@ -797,7 +793,18 @@ def test_parquet_reads_one_column_in_batches(tmp_path, monkeypatch):
     stream = pairs.documents(1)
     next(stream)
     assert calls[0]["columns"] == ["fr"]
-    assert calls[1:] == [1024]
+    assert calls[1:] == [128]
+
+
+def test_a_row_group_is_not_read_whole(parquet):
+    pyarrow = pytest.importorskip("pyarrow")
+    documents = [str(i) * 1000 for i in range(5000)]
+    path = parquet({"en": documents, "fr": documents}, use_dictionary=False, compression=None)
+    assert path.stat().st_size > 32 * MIB
+    stream = read_pairs(path).documents(0)
+    before = pyarrow.total_allocated_bytes()
+    next(stream)
+    assert 0 < pyarrow.total_allocated_bytes() - before < 8 * MIB
 
 
 def test_tmx_memory_does_not_grow_with_the_file(tmp_path):
@@ -937,10 +944,11 @@ def test_a_missing_dependency_names_its_extra(write, monkeypatch, kind, module):
         read_pairs(write(f"a.{kind}", "x"))
 
 
-def test_reading_lines_needs_no_optional_dependency():
+def test_reading_lines_needs_no_optional_dependency(write):
     code = (
-        "import sys; import scca.text._readers; "
-        "print([m for m in ('pyarrow', 'pandas', 'defusedxml') if m in sys.modules])"
+        "import sys; sys.modules['pyarrow'] = sys.modules['defusedxml'] = None; "
+        "from scca.text._readers import read_pairs; print(list(read_pairs(*sys.argv[1:])))"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
-    assert run.stdout.strip() == "[]"
+    paths = (write("a.en", "x"), write("b.fr", "y"))
+    run = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, check=True, text=True)
+    assert run.stdout.strip() == "[('x', 'y')]"

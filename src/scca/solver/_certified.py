@@ -35,22 +35,27 @@ class Algorithm(ABC):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a solver stopped."""
+    """Where a solver stopped, with the r = y - M z and M'r of that point."""
 
     z: np.ndarray
+    r: np.ndarray
+    correlations: np.ndarray
     objective: float
     gap: float
     n_iter: int
     converged: bool
 
 
-def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outcome:
-    """Run `algorithm` from z until the duality gap of its problem is at most its tolerance."""
+def solve_certified(algorithm: Algorithm, start: "np.ndarray | Outcome", max_iter: int) -> Outcome:
+    """Run `algorithm` from z, or from where another run stopped, until the duality gap is at most its tolerance."""
     problem = algorithm.problem
     bound = -np.inf
-    r = problem.design.residual(z)
-    for n_iter in range(max_iter + 1):
+    if isinstance(start, Outcome):
+        z, r, correlations = start.z, start.r, start.correlations
+    else:
+        z, r = start, problem.design.residual(start)
         correlations = problem.correlations(z, r)
+    for n_iter in range(max_iter + 1):
         certificate = problem.certificate(z, r, correlations)
         bound = max(bound, certificate.bound)  # every bound holds for all z: keep the best
         gap = certificate.objective - bound
@@ -60,4 +65,5 @@ def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outco
         if better is None:
             break
         z, r = better
-    return Outcome(z, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))
+        correlations = problem.correlations(z, r)
+    return Outcome(z, r, correlations, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))

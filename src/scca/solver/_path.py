@@ -6,7 +6,7 @@ import numpy as np
 
 from .._threads import threads_for
 from ..views import View
-from ._certified import solve_certified
+from ._certified import Outcome, solve_certified
 from ._component import ComponentResult, finished, no_view
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
@@ -27,14 +27,13 @@ def solve_path(
     tolerance = tol * float(y @ y)
     values = [mu.resolve(design.correlations_of_y) for mu in mus]
     results: dict[int, ComponentResult] = {}
-    z = np.zeros(design.size)
+    outcome: np.ndarray | Outcome = np.zeros(design.size)
     algorithm = None
     with threads_for(left), np.errstate(over="ignore", invalid="ignore"):
         for position in sorted(range(len(values)), key=lambda i: -values[i]):
             problem = ComponentProblem(design, values[position], np.inf)
             algorithm = WorkingSet(problem, tolerance) if algorithm is None else algorithm.turned_to(problem)
             passes_before = design.n_passes
-            outcome = solve_certified(algorithm, z, max_iter)
+            outcome = solve_certified(algorithm, outcome, max_iter)
             results[position] = finished(problem, outcome, None, tol, max_iter, passes_before)
-            z = outcome.z
     return [results[position] for position in range(len(values))]

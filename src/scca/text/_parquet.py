@@ -10,8 +10,9 @@ from ._tables import choose_columns
 
 __all__ = ["ParquetPairs"]
 
-_ROWS = 1024  # decoded at a time: documents may be long
-_BUFFER = 2**20  # without one, pyarrow reads the column of a whole row group at once
+_ROWS = 128  # decoded at a time: documents may be long
+# by default pyarrow reads the column of a whole row group, perhaps the whole file, at once
+_PIECEMEAL = {"buffer_size": 2**20, "pre_buffer": False}
 _TEXT = ("string", "large_string", "string_view")
 
 
@@ -66,10 +67,10 @@ class ParquetPairs:
         pyarrow, parquet = optional("pyarrow", "parquet"), optional("pyarrow.parquet", "parquet")
         check_regular(self.path)
         try:
-            with parquet.ParquetFile(self.path, buffer_size=_BUFFER) as file:
+            with parquet.ParquetFile(self.path, **_PIECEMEAL) as file:
                 yield file
         except (pyarrow.ArrowException, OSError) as error:
-            reason = " ".join(str(error).split()).rstrip(".")
+            reason = " ".join(str(error).split()).partition(". ")[0].rstrip(".")
             raise PairError(f"{self.path} cannot be read as Parquet ({reason}); write or download it again.") from error
 
 

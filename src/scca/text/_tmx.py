@@ -90,9 +90,9 @@ def _units(path: Path) -> Iterator[Any]:
                 "characters themselves."
             ) from error
         except etree.ParseError as error:
-            line, column = error.position
+            line, column = error.position  # the column from 0
             raise PairError(
-                f"{path} is not well-formed XML at line {line}, column {column} ({error.msg.partition(':')[0]}); "
+                f"{path} is not well-formed XML at line {line}, column {column + 1} ({str(error).partition(':')[0]}); "
                 "repair it, or export or download it again."
             ) from error
         except (LookupError, ValueError) as error:

@@ -1,0 +1,273 @@
+"""Model files: what goes in comes out; what is damaged, foreign or newer is refused; the old file survives."""
+
+import errno
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import scca
+from scca.datasets import make_planted
+from scca.persistence import ModelFileError
+from scca.text import BilingualModel, PairedText
+
+ARCHIVED = Path(__file__).parent / "data" / "bilingual-format-1.scca"
+ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and the dog play", "rain falls on the roof", "a red roof"]
+FRENCH = [
+    "le chat dort",
+    "un chien aboie fort",
+    "le chat et le chien jouent",
+    "la pluie tombe sur le toit",
+    "un toit rouge",
+]
+
+
+def bilingual():
+    return BilingualModel(2, min_df=1, random_state=0).fit(PairedText.of(ENGLISH, FRENCH, ("en", "fr")))
+
+
+def views():
+    return make_planted(30, 12, 10, n_active=3, random_state=0).views
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        scca.SparseCCA(3, mu="auto*0.5", anchors=[4, 2, 0]),
+        scca.SparseCCA(2, representation="dual-primal", center=False),
+        scca.SparseCCA(2, kernel="rbf", kernel_params={"gamma": 0.1}),
+        scca.SparseCCA(2, gamma=np.inf),
+        scca.KernelCCA(3, regularization=0.2),
+        scca.KernelCCA(3, kernel="polynomial"),
+    ],
+)
+def test_round_trip(model, tmp_path):
+    X, Y = views()
+    model.fit(X, Y)
+    scca.save(model, tmp_path / "m.scca")
+    again = scca.load(tmp_path / "m.scca")
+    assert type(again) is type(model)
+    assert again.get_params() == model.get_params()
+    for mine, other in zip(again.transform_pair(X, Y), model.transform_pair(X, Y), strict=True):
+        np.testing.assert_array_equal(mine, other)
+    for name, value in vars(model).items():
+        if isinstance(value, np.ndarray):
+            np.testing.assert_array_equal(getattr(again, name), value)
+            assert getattr(again, name).dtype == value.dtype
+
+
+def test_bilingual_round_trip(tmp_path):
+    model = bilingual()
+    scca.save(model, tmp_path / "m.scca")
+    again = scca.load(tmp_path / "m.scca")
+    assert again.components() == model.components()
+    assert again.generate(["chat"], source="fr") == model.generate(["chat"], source="fr")
+    np.testing.assert_array_equal(again.project(["the cat"], "en"), model.project(["the cat"], "en"))
+    assert again.texts_ == FRENCH
+
+
+def test_texts_can_be_left_out(tmp_path):
+    scca.save(bilingual(), tmp_path / "m.scca", texts=False)
+    again = scca.load(tmp_path / "m.scca")
+    assert again.texts_ is None
+    assert again.components()[0].documents[0].name.startswith("document ")
+    assert b"aboie fort" not in (tmp_path / "m.scca").read_bytes()
+    assert again.generate(["chat"], source="fr")[0].known
+
+
+def test_same_model_same_bytes(tmp_path):
+    for name in ("a", "b"):
+        scca.save(bilingual(), tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_archived_file_still_loads():
+    """Written by the first version of the format; it must load as long as the package lives."""
+    model = scca.load(ARCHIVED)
+    assert model.languages_ == ("en", "fr")
+    assert model.mates(["the cat sleeps"], FRENCH, top=1).indices[0, 0] == 0
+    assert model.generate(["pluie"], source="fr")[0].known
+    assert len(model.components()) == 2
+
+
+class TestRefused:
+    @pytest.fixture
+    def saved(self, tmp_path):
+        scca.save(bilingual(), tmp_path / "m.scca")
+        return tmp_path / "m.scca"
+
+    @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
+    def test_truncated(self, saved, share):
+        content = saved.read_bytes()
+        saved.write_bytes(content[: int(share * len(content))])
+        with pytest.raises(ModelFileError, match="write it again"):
+            scca.load(saved)
+
+    def test_any_flipped_byte(self, saved):
+        """Every byte is under a checksum: whatever byte is damaged, the load is refused or gives the same model."""
+        content = saved.read_bytes()
+        reference = scca.load(saved).components()
+        refused = 0
+        for position in range(0, len(content), 97):
+            damaged = bytearray(content)
+            damaged[position] ^= 0x55
+            saved.write_bytes(damaged)
+            try:
+                again = scca.load(saved)
+            except ModelFileError:
+                refused += 1
+            else:  # a byte of zip's own bookkeeping that carries nothing, a date for example
+                assert again.components() == reference
+        assert refused > 0.8 * len(range(0, len(content), 97))
+
+    def test_changed_array_with_a_right_crc(self, saved):
+        with zipfile.ZipFile(saved) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+            comment = archive.comment
+        members["0.npy"] = members["0.npy"][:-1] + bytes([members["0.npy"][-1] ^ 1])
+        with zipfile.ZipFile(saved, "w") as archive:
+            archive.comment = comment
+            for name, content in members.items():
+                archive.writestr(name, content)
+        with pytest.raises(ModelFileError, match=r"0\.npy fails its checksum"):
+            scca.load(saved)
+
+    def rewritten(self, saved, change):
+        with zipfile.ZipFile(saved) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        manifest = json.loads(members["manifest.json"])
+        change(manifest)
+        members["manifest.json"] = json.dumps(manifest).encode()
+        with zipfile.ZipFile(saved, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        return saved
+
+    def test_newer(self, saved):
+        newer = self.rewritten(saved, lambda manifest: manifest.update(version=99, written_by="scca 9.0"))
+        with pytest.raises(ModelFileError, match="has format 99, written by scca 9.0, .* reads up to 1; update scca"):
+            scca.load(newer)
+
+    def test_edited_manifest(self, saved):
+        with pytest.raises(ModelFileError, match="manifest fails its checksum"):
+            scca.load(self.rewritten(saved, lambda manifest: manifest["model"]["state"].update(tol=0.5)))
+
+    def test_foreign(self, tmp_path):
+        for name, content in (("text", b"hello"), ("pickle", pickle.dumps({"a": 1})), ("npy", b"\x93NUMPY")):
+            (tmp_path / name).write_bytes(content)
+            with pytest.raises(ModelFileError, match="is not a whole model file of scca"):
+                scca.load(tmp_path / name)
+        with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
+            archive.writestr("a.txt", "hello")
+        with pytest.raises(ModelFileError, match="is not a model file of scca"):
+            scca.load(tmp_path / "zip")
+
+    def test_no_file(self, tmp_path):
+        with pytest.raises(ModelFileError, match="does not exist; name a model file"):
+            scca.load(tmp_path / "none.scca")
+        with pytest.raises(ModelFileError, match="is not a file"):
+            scca.load(tmp_path)
+
+    def test_pickled_array_is_not_opened(self, saved):
+        """An .npy member that asks for pickle is refused even when all checksums are right."""
+        import hashlib
+        import io
+
+        with zipfile.ZipFile(saved) as archive:
+            members = {name: archive.read(name) for name in archive.namelist()}
+        buffer = io.BytesIO()
+        np.save(buffer, np.array([{"a": 1}], dtype=object), allow_pickle=True)
+        manifest = json.loads(members["manifest.json"])
+        members["0.npy"] = buffer.getvalue()
+        manifest["members"]["0.npy"] = hashlib.sha256(members["0.npy"]).hexdigest()
+        members["manifest.json"] = json.dumps(manifest).encode()
+        with zipfile.ZipFile(saved, "w") as archive:
+            archive.comment = hashlib.sha256(members["manifest.json"]).hexdigest().encode()
+            for name, content in members.items():
+                archive.writestr(name, content)
+        with pytest.raises(ModelFileError, match="is damaged .*allow_pickle=False"):
+            scca.load(saved)
+
+
+class TestSaving:
+    def test_not_fitted(self, tmp_path):
+        with pytest.raises(ValueError, match="not fitted"):
+            scca.save(scca.SparseCCA(), tmp_path / "m")
+        assert not list(tmp_path.iterdir())
+
+    def test_not_a_model(self, tmp_path):
+        with pytest.raises(TypeError, match="save takes one of SparseCCA, KernelCCA, BilingualModel; got a dict"):
+            scca.save({}, tmp_path / "m")
+
+    def test_code_is_not_saved(self, tmp_path):
+        model = scca.SparseCCA(1, kernel=lambda a, b: float(a @ b)).fit(*views())
+        with pytest.raises(TypeError, match="holds numbers and text, no code; use a kernel by name"):
+            scca.save(model, tmp_path / "m")
+        assert not list(tmp_path.iterdir())
+
+    def test_folder_and_missing_folder(self, tmp_path):
+        with pytest.raises(IsADirectoryError, match="is a folder; name a file in it"):
+            scca.save(bilingual(), tmp_path)
+        with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
+            scca.save(bilingual(), tmp_path / "none" / "m.scca")
+
+    def test_failure_half_way_keeps_the_old_file(self, tmp_path, monkeypatch):
+        path = tmp_path / "m.scca"
+        path.write_bytes(b"old")
+
+        def fail(*args, **kwargs):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(zipfile.ZipFile, "writestr", fail)
+        with pytest.raises(KeyboardInterrupt):
+            scca.save(bilingual(), path)
+        assert path.read_bytes() == b"old"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_full_device(self, tmp_path, monkeypatch):
+        """A disk that fills up half-way: the error says so, the old file is whole and no draft is left."""
+        path = tmp_path / "m.scca"
+        path.write_bytes(b"old")
+        written = []
+
+        def full(self, *args, **kwargs):
+            written.append(args)
+            if len(written) > 3:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
+        with pytest.raises(OSError, match="No space left on device"):
+            scca.save(bilingual(), path)
+        assert path.read_bytes() == b"old"
+        assert list(tmp_path.iterdir()) == [path]
+
+    def test_killed_half_way_keeps_the_old_file(self, tmp_path):
+        """SIGKILL while the arrays are being written: what was there before is whole."""
+        path = tmp_path / "m.scca"
+        scca.save(bilingual(), path)
+        before = path.read_bytes()
+        program = (
+            "import sys, time, zipfile, numpy as np, scca\n"
+            "from scca.datasets import make_planted\n"
+            "model = scca.SparseCCA(2).fit(*make_planted(30, 12, 10, n_active=3, random_state=0).views)\n"
+            "write = zipfile.ZipFile.writestr\n"
+            "def slow(self, *a, **k):\n"
+            "    write(self, *a, **k); print('writing', flush=True); time.sleep(5)\n"
+            "zipfile.ZipFile.writestr = slow\n"
+            "scca.save(model, sys.argv[1])\n"
+        )
+        process = subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "writing\n"
+        time.sleep(0.1)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert path.read_bytes() == before
+        assert scca.load(path).languages_ == ("en", "fr")

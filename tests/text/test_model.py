@@ -1,0 +1,175 @@
+"""The bilingual model against a few lines of dense NumPy, and its answers to odd questions."""
+
+import builtins
+
+import numpy as np
+import pytest
+from oracles import prepare
+
+import scca
+from scca.datasets import load_trilingual
+from scca.retrieval import average_precision
+from scca.text import BilingualModel, PairedText, TextVectorizer
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return load_trilingual()
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    return BilingualModel(20).fit(PairedText.of(list(corpus.en[:60]), list(corpus.fr[:60]), ("en", "fr")))
+
+
+def test_is_sparse_cca_of_the_tfidf_vectors(model, corpus):
+    X = TextVectorizer().fit_transform(corpus.en[:60])
+    Y = TextVectorizer().fit_transform(corpus.fr[:60])
+    reference = scca.SparseCCA(20).fit(X, Y)
+    np.testing.assert_allclose(model.scca_.x_rotations_, reference.x_rotations_, atol=1e-12)
+    assert model.languages_ == ("en", "fr")
+
+
+def test_projection_uses_training_statistics_only(model, corpus):
+    new = list(corpus.en[60:70])
+    vectors = TextVectorizer().fit(corpus.en[:60]).transform(new).toarray()
+    train = TextVectorizer().fit_transform(corpus.en[:60]).toarray()
+    centred = vectors - train.mean(axis=0)
+    expected = centred / np.linalg.norm(centred, axis=1, keepdims=True) @ model.scca_.x_rotations_
+    np.testing.assert_allclose(model.project(new, "en"), expected, atol=1e-10)
+
+
+def test_mates_are_the_largest_cosines(model, corpus):
+    queries, candidates = list(corpus.fr[60:75]), list(corpus.en[60:90])
+    found = model.mates(queries, candidates, top=4)
+    assert (found.source, found.target) == ("fr", "en")
+    A, B = model.project(queries, "fr"), model.project(candidates, "en")
+    cosines = (A / np.linalg.norm(A, axis=1)[:, None]) @ (B / np.linalg.norm(B, axis=1)[:, None]).T
+    order = np.argsort(-cosines, axis=1)[:, :4]
+    np.testing.assert_array_equal(found.indices, order)
+    np.testing.assert_allclose(found.similarities, np.take_along_axis(cosines, order, axis=1), atol=1e-12)
+
+
+def test_finds_mates_far_better_than_chance(model, corpus):
+    first, second = list(corpus.en[60:120]), list(corpus.fr[60:120])
+    result = model.average_precision(first, second)
+    assert result.average_precision > 0.3  # guessing gives 0.08
+    assert model.score(PairedText.of(first, second)) == result.average_precision
+    assert result == average_precision(model.project(first, "en"), model.project(second, "fr"))
+
+
+class TestUnknownWords:
+    def test_a_query_without_a_known_word_ties_with_everything(self, model, corpus):
+        found = model.mates(["zzyzx qwrt", corpus.en[61]], list(corpus.fr[60:70]), source="en", top=3)
+        assert found.known.tolist() == [False, True]
+        assert (found.similarities[0] == 0).all()
+        assert found.indices[0].tolist() == [0, 1, 2]
+        assert not model.project(["zzyzx", "", "123"], "en").any()
+
+    def test_its_rank_is_the_middle(self, model, corpus):
+        first = ["zzyzx", *corpus.en[61:66]]
+        A, B = model.project(first, "en"), model.project(list(corpus.fr[60:66]), "fr")
+        assert scca.retrieval.mate_ranks(A, B)[0][0] == 3.5
+
+    def test_nothing_is_generated_for_it(self, model):
+        made = model.generate(["zzyzx qwrt"], source="en")[0]
+        assert not made.known
+        assert made.words == ()
+
+    def test_its_language_cannot_be_told(self, model):
+        with pytest.raises(ValueError, match="cannot be told: 0 of their words .* name it"):
+            model.detect_language(["zzyzx"])
+
+
+class TestGenerate:
+    def test_is_the_lasso_of_section_5_1(self, model, corpus):
+        query = corpus.fr[64]
+        made = model.generate([query], source="fr")[0]
+        X = prepare(TextVectorizer().fit_transform(corpus.en[:60]).toarray())
+        vectorizer = TextVectorizer()
+        Y = vectorizer.fit_transform(corpus.fr[:60]).toarray()
+        q = vectorizer.transform([query]).toarray()[0] - Y.mean(axis=0)
+        k = prepare(Y) @ q / np.linalg.norm(q)
+        mu = np.abs(2 * X.T @ k).mean()
+        assert made.mu == pytest.approx(mu, rel=1e-9)
+        w = np.zeros(X.shape[1])
+        for word in made.words:
+            w[word.index] = word.weight
+        pull = 2 * X.T @ (k - X @ w)
+        assert np.abs(pull).max() <= mu * (1 + 1e-3)
+        np.testing.assert_allclose(pull[w != 0], mu * np.sign(w[w != 0]), rtol=1e-3)
+        assert made.language == "en"
+
+    def test_words_of_a_training_document_are_its_mates(self, model, corpus):
+        made = model.generate([corpus.fr[5]], source="fr")[0]
+        positive = {word.name for word in made.words if word.weight > 0}
+        actual = set(TextVectorizer().fit(corpus.en[:60]).transform([corpus.en[5]]).indices)
+        selected = {word.index for word in made.words if word.weight > 0}
+        assert len(positive) > 5
+        assert len(selected & actual) / len(selected) > 0.8
+
+    def test_path(self, model, corpus):
+        mus = [0.02, 0.5, 0.1, 1.0]
+        path = model.generate_path(corpus.en[70], mus, source="en")
+        assert [item.mu for item in path] == mus
+        for item in path:
+            alone = model.generate([corpus.en[70]], source="en", mu=item.mu)[0]
+            assert {w.index for w in item.words} == {w.index for w in alone.words}
+        by_mu = sorted(path, key=lambda item: item.mu)
+        assert len(by_mu[0].words) > len(by_mu[-1].words)
+
+
+class TestReading:
+    def test_components(self, model, corpus):
+        components = model.components()
+        assert len(components) == 20
+        first = components[0]
+        weights = model.scca_.x_weights_[:, 0]
+        assert len(first.words) == np.count_nonzero(weights)
+        assert abs(first.words[0].weight) == np.abs(weights).max()
+        assert first.documents[0].name == corpus.fr[first.documents[0].index]
+        assert first.dual_gap <= 1e-6
+        mate_words = {word.name for word in first.mate_words}
+        assert mate_words <= set(model.vectorizers_[1].words_)
+
+    def test_frames(self, model):
+        components, words, documents = model.components_frame(), model.words_frame(), model.documents_frame()
+        assert components["n_words"].tolist() == np.count_nonzero(model.scca_.x_weights_, axis=0).tolist()
+        assert len(words) == components["n_words"].sum()
+        assert len(documents) == components["n_documents"].sum()
+        np.testing.assert_allclose(components["correlation"], model.scca_.correlations_)
+
+    def test_without_pandas(self, model, monkeypatch):
+        real = builtins.__import__
+
+        def missing(name, *args, **kwargs):
+            if name == "pandas":
+                raise ImportError("No module named 'pandas'", name="pandas")
+            return real(name, *args, **kwargs)
+
+        monkeypatch.setattr(builtins, "__import__", missing)
+        with pytest.raises(ImportError, match=r"need pandas: pip install 'scca\[frames\]'"):
+            model.words_frame()
+
+
+class TestBadInput:
+    def test_not_pairs(self):
+        with pytest.raises(ValueError, match="fit takes a PairedText; got a list"):
+            BilingualModel().fit(["a"])
+
+    def test_one_pair(self):
+        with pytest.raises(ValueError, match="at least 2 pairs .* got 1"):
+            BilingualModel().fit(PairedText.of(["a cat"], ["un chat"]))
+
+    def test_no_words_names_the_language(self):
+        with pytest.raises(ValueError, match="fr: the documents hold no word"):
+            BilingualModel().fit(PairedText.of(["a cat", "a dog"], ["1", "2"], ("en", "fr")))
+
+    def test_foreign_language(self, model):
+        with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
+            model.project(["Hund"], "de")
+
+    def test_too_many_components(self):
+        pairs = PairedText.of(["a cat", "a dog", "the sun"], ["un chat", "un chien", "le soleil"])
+        with pytest.raises(ValueError, match=r"upper bound is n_samples - 1=2\. Got 7"):
+            BilingualModel(7).fit(pairs)
