@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 .PHONY: demo test lint benchmark clean
 
 demo: $(VENV)/.demo
-	$(BIN)/python examples/demo.py
+	$(BIN)/scca demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
@@ -27,7 +27,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[all]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml | $(BIN)/python

@@ -62,7 +62,8 @@ def save(model, path, *, texts: bool = True) -> None:
         for name, array in writer.arrays.items():
             content = _npy(array)
             manifest["members"][name] = hashlib.sha256(content).hexdigest()
-            archive.writestr(_entry(name), content)
+            mostly_zeros = 4 * np.count_nonzero(array) < array.size  # others hardly shrink
+            archive.writestr(_entry(name), content, zipfile.ZIP_DEFLATED if mostly_zeros else zipfile.ZIP_STORED)
         content = json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
         archive.writestr(_entry(_MANIFEST), content, compress_type=zipfile.ZIP_DEFLATED)
         archive.comment = hashlib.sha256(content).hexdigest().encode()
@@ -93,6 +94,7 @@ class _Writer:
 
     def __init__(self, leave_out: tuple[str, ...]):
         self.arrays: dict[str, np.ndarray] = {}
+        self._names: dict[int, str] = {}
         self._leave_out = leave_out
 
     def encode(self, value) -> Any:
@@ -105,9 +107,10 @@ class _Writer:
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "OU":
                 return {"$strings": [str(item) for item in value]}
-            name = f"{len(self.arrays)}.npy"
-            self.arrays[name] = value
-            return {"$array": name}
+            if id(value) not in self._names:  # an array that several parts share is stored once
+                self._names[id(value)] = f"{len(self.arrays)}.npy"
+                self.arrays[self._names[id(value)]] = value
+            return {"$array": self._names[id(value)]}
         if sp.issparse(value):
             rows = sp.csr_array(value)
             return {

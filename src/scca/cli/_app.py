@@ -72,7 +72,6 @@ def fit(
     """
     terminal = Terminal(quiet, as_json)
     pairs = read_pairs(first, second, languages=languages, columns=columns, drop_empty=drop_empty)
-    terminal.note(f"{len(pairs)} pairs of documents, {pairs.languages[0]} and {pairs.languages[1]}")
     model = BilingualModel(
         components,
         lowercase=not case,

@@ -9,7 +9,8 @@ from ._restricted import solve_restricted
 
 __all__ = ["WorkingSet"]
 
-_FIRST_COORDINATES = 100
+_FIRST_LEFT = 100  # features to take in at first
+_FIRST_RIGHT = 8  # samples: their columns can be dear, most break their condition only until w has settled
 _INNER_SHARE = 0.1  # share of the gap at hand to which a working set is solved before it grows
 
 
@@ -47,11 +48,15 @@ class WorkingSet(Algorithm):
     def _grow(self, at: Point) -> bool:
         """Add what z uses, and of the coordinates that break their optimality condition the worst, as many again."""
         active = at.z != 0.0
-        candidates = np.flatnonzero((at.excess > 0.0) & ~self._inside & ~active)
-        room = max(_FIRST_COORDINATES, int(active.sum()))
-        if len(candidates) > room:
-            candidates = candidates[np.argpartition(-at.excess[candidates], room)[:room]]
-        new = np.union1d(candidates, np.flatnonzero(active & ~self._inside))
+        broken = (at.excess > 0.0) & ~self._inside & ~active
+        n_left = self.problem.design.n_left
+        new = np.concatenate(
+            [
+                np.flatnonzero(active & ~self._inside),
+                _worst(at.excess, broken, slice(None, n_left), max(_FIRST_LEFT, int(active.sum()))),
+                _worst(at.excess, broken, slice(n_left, None), max(_FIRST_RIGHT, int(active[n_left:].sum()))),
+            ]
+        )
         if len(new):
             self._add(new)
         return len(new) > 0
@@ -104,3 +109,11 @@ class WorkingSet(Algorithm):
         z[inside] = moved
         rows = inside < problem.design.n_left
         return z, problem.design.y - self._left.matvec(moved[rows]) + self._right.matvec(moved[~rows])
+
+
+def _worst(excess: np.ndarray, broken: np.ndarray, part: slice, room: int) -> np.ndarray:
+    """At most `room` of the broken coordinates of a part of z, those with the largest excess."""
+    candidates = np.flatnonzero(broken[part]) + (part.start or 0)
+    if len(candidates) <= room:
+        return candidates
+    return np.sort(candidates[np.argpartition(-excess[candidates], room)[:room]])

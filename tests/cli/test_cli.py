@@ -1,0 +1,283 @@
+"""The real command, run as a process on real files."""
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import scca
+from scca.datasets import load_trilingual
+
+COMMAND = [sys.executable, "-c", "from scca.cli import main; main()"]
+
+
+def run(*arguments, cwd=None, check=True, env=None):
+    """Run `scca` and return the finished process."""
+    done = subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "200", **(env or {})},
+        timeout=300,
+    )
+    if check:
+        assert done.returncode == 0, done.stderr
+    return done
+
+
+def refused(*arguments, cwd=None):
+    """The one line on standard error of a command that must fail."""
+    done = run(*arguments, cwd=cwd, check=False)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    lines = done.stderr.strip().splitlines()
+    assert len(lines) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    return lines[0]
+
+
+def write_lines(path, texts):
+    path.write_text("\n".join(texts) + "\n", encoding="utf-8", newline="\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two aligned files to learn from, two to try, and a fitted model."""
+    folder = tmp_path_factory.mktemp("corpus")
+    corpus = load_trilingual()
+    for language in ("en", "fr"):
+        write_lines(folder / f"train.{language}", corpus.texts(language)[:80])
+        write_lines(folder / f"test.{language}", corpus.texts(language)[80:110])
+    run("fit", "train.en", "train.fr", "-o", "model.scca", "--components", 40, cwd=folder)
+    return folder
+
+
+class TestFit:
+    def test_writes_a_model_that_python_reads(self, folder):
+        model = scca.load(folder / "model.scca")
+        assert model.languages_ == ("en", "fr")
+        assert model.scca_.n_components_ == 40
+
+    def test_json_and_options(self, folder, tmp_path):
+        done = run(
+            *("fit", folder / "train.en", folder / "train.fr", "-o", tmp_path / "m.scca", "--json", "--quiet"),
+            *("--components", 5, "--languages", "anglais", "français", "--min-df", 2, "--mu", "auto*0.5", "--no-texts"),
+        )
+        result = json.loads(done.stdout)
+        assert result["languages"] == ["anglais", "français"]
+        assert result["components"] == 5
+        assert done.stderr == ""
+        model = scca.load(tmp_path / "m.scca")
+        assert model.texts_ is None
+        assert model.mu == "auto*0.5"
+
+    def test_table(self, folder, tmp_path):
+        corpus = load_trilingual()
+        rows = [f"{a}\t{b}" for a, b in zip(corpus.en[:30], corpus.es[:30], strict=True)]
+        write_lines(tmp_path / "pairs.tsv", ["english\tspanish", *rows])
+        run("fit", "pairs.tsv", "--columns", "english", "spanish", "-o", "m.scca", "--components", 3, cwd=tmp_path)
+        assert scca.load(tmp_path / "m.scca").languages_ == ("english", "spanish")
+
+    def test_gzip(self, folder, tmp_path):
+        for language in ("en", "fr"):
+            with gzip.open(tmp_path / f"t.{language}.gz", "wb") as file:
+                file.write((folder / f"train.{language}").read_bytes())
+        run("fit", "t.en.gz", "t.fr.gz", "-o", "m.scca", "--components", 3, cwd=tmp_path)
+        assert scca.load(tmp_path / "m.scca").languages_ == ("en", "fr")
+
+    def test_same_seed_same_bytes(self, folder, tmp_path):
+        for name in ("a", "b"):
+            run("fit", folder / "train.en", folder / "train.fr", "-o", tmp_path / name, "--components", 4, "--seed", 3)
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+    def test_stop_words(self, folder, tmp_path):
+        write_lines(tmp_path / "stop", ["the", "of"])
+        run(
+            *("fit", folder / "train.en", folder / "train.fr", "-o", tmp_path / "m", "--components", 2),
+            *("--stop-words", tmp_path / "stop"),
+        )
+        assert "of" not in scca.load(tmp_path / "m").vectorizers_[0].words_
+
+
+class TestMates:
+    def test_aligned_files_give_the_average_precision(self, folder):
+        done = run("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", "--json", cwd=folder)
+        result = json.loads(done.stdout)
+        model = scca.load(folder / "model.scca")
+        texts = [(folder / f"test.{x}").read_text(encoding="utf-8").splitlines() for x in ("en", "fr")]
+        expected = model.average_precision(*texts)
+        assert result["average_precision"] == pytest.approx(expected.average_precision)
+        assert result["en_to_fr"] == pytest.approx(expected.a_to_b)
+        assert result["average_precision"] > 0.3
+        assert [m["candidates"][0]["index"] for m in result["mates"]] == [
+            int(i) for i in model.mates(*texts, source="en", top=1).indices[:, 0]
+        ]
+
+    def test_other_direction_is_found_from_the_words_and_said(self, folder):
+        done = run("mates", "model.scca", "--queries", "test.fr", "--candidates", "test.en", "--top", 1, cwd=folder)
+        assert "queries taken to be fr" in done.stderr
+        assert "average precision" in done.stdout
+
+    def test_unknown_words_are_said(self, folder, tmp_path):
+        write_lines(tmp_path / "q", ["zzyzx qwrt", "the bread and the oven"])
+        done = run(
+            *("mates", folder / "model.scca", "--queries", tmp_path / "q", "--candidates", folder / "test.fr"),
+            *("--from", "en", "--json"),
+        )
+        assert "1 queries hold no known en word (first: line 1); they tie with everything" in done.stderr
+        first = json.loads(done.stdout)["mates"][0]
+        assert not first["known"]
+        assert {candidate["similarity"] for candidate in first["candidates"]} == {0.0}
+
+    def test_pipe_that_closes_early(self, folder):
+        program = f"{' '.join(map(_quoted, COMMAND))} mates model.scca --queries test.en --candidates test.fr | head -1"
+        done = subprocess.run(program, shell=True, cwd=folder, capture_output=True, text=True)
+        assert "Traceback" not in done.stderr
+
+
+def _quoted(text):
+    return f"'{text}'"
+
+
+class TestGenerate:
+    def test_file_and_text(self, folder):
+        by_file = json.loads(run("generate", "model.scca", "test.fr", "--json", cwd=folder).stdout)
+        assert len(by_file) == 30
+        assert by_file[0]["language"] == "en"
+        assert by_file[0]["words"]
+        text = run("generate", "model.scca", "--text", "le pain et le four", "--from", "fr", cwd=folder).stdout
+        assert "en words" in text
+
+    def test_more_penalty_fewer_words(self, folder):
+        query = (folder / "test.en").read_text(encoding="utf-8").splitlines()[0]
+        command = ("generate", "model.scca", "--text", query, "--from", "en", "--json", "--mu")
+        few, many = (json.loads(run(*command, mu, cwd=folder).stdout)[0]["words"] for mu in ("auto*3", "auto*0.5"))
+        assert 0 < len(few) < len(many)
+
+
+class TestExplainAndReport:
+    def test_explain(self, folder):
+        result = json.loads(run("explain", "model.scca", "--components", 3, "--json", cwd=folder).stdout)
+        model = scca.load(folder / "model.scca")
+        assert [c["correlation"] for c in result["components"]] == pytest.approx(model.scca_.correlations_[:3])
+        assert result["components"][0]["words"][0]["word"] == model.components()[0].words[0].name
+        assert "component 1: correlation" in run("explain", "model.scca", cwd=folder).stdout
+
+    def test_report(self, folder, tmp_path):
+        run("report", folder / "model.scca", "-o", tmp_path / "r.html")
+        page = (tmp_path / "r.html").read_text(encoding="utf-8")
+        assert page.count("<details") == 40
+        assert "<svg" in page
+
+
+def test_demo(tmp_path):
+    done = run("demo", "--json", "--components", 30, cwd=tmp_path)
+    result = json.loads(done.stdout)
+    assert result["average_precision"] > 0.5
+    assert sorted(p.name for p in (tmp_path / "scca-demo").iterdir()) == ["model.scca", "report.html", "sparsity.png"]
+
+
+class TestHelp:
+    @pytest.mark.parametrize("command", ["fit", "mates", "generate", "explain", "report", "demo"])
+    def test_every_command_has_an_example(self, command):
+        text = run(command, "--help").stdout
+        assert "Example: scca " + command in text
+        for option in ("--seed", "--quiet", "--debug"):
+            assert option in text
+
+    def test_version(self):
+        assert run("--version").stdout == f"scca {scca.__version__}\n"
+
+
+class TestRefused:
+    def test_files(self, folder, tmp_path):
+        assert "none.en" in refused("fit", "none.en", folder / "train.fr", cwd=tmp_path)
+        write_lines(tmp_path / "short.fr", ["un", "deux"])
+        message = refused("fit", folder / "train.en", tmp_path / "short.fr")
+        assert "80" in message
+        assert "2" in message
+        (tmp_path / "bad.en").write_bytes(b"one\ntw\xff\n")
+        assert "byte" in refused("fit", tmp_path / "bad.en", folder / "train.fr")
+
+    def test_model(self, folder, tmp_path):
+        (tmp_path / "m.scca").write_bytes(b"hello")
+        message = refused("explain", tmp_path / "m.scca")
+        assert message.startswith("scca: ")
+        assert "not a whole model file" in message
+        scca.save(scca.SparseCCA(1).fit(*scca.datasets.make_planted(20, 9, 9, n_active=2).views), tmp_path / "s.scca")
+        assert "holds a SparseCCA, not a bilingual model" in refused("explain", tmp_path / "s.scca")
+
+    def test_language(self, folder):
+        message = refused("generate", folder / "model.scca", "--text", "pain", "--from", "de")
+        assert "language must be 'en' or 'fr'; got 'de'" in message
+        assert "cannot be told" in refused("generate", folder / "model.scca", "--text", "zzyzx")
+
+    def test_values(self, folder):
+        files = folder / "train.en", folder / "train.fr"
+        assert "mu must be" in refused("fit", *files, "--mu", "-1", "-o", folder / "x")
+        assert "upper bound is n_samples - 1=79. Got 500" in refused(
+            "fit", *files, "--components", 500, "-o", folder / "x"
+        )
+        assert not (folder / "x").exists()
+        assert "either a file of queries or --text" in refused("generate", folder / "model.scca")
+
+    def test_wrong_usage(self):
+        done = run("fit", "--components", "many", "a", "b", check=False)
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
+
+    def test_output_folder(self, folder, tmp_path):
+        message = refused("fit", folder / "train.en", folder / "train.fr", "-o", tmp_path / "no" / "m.scca",
+                          "--components", 2, "--quiet")  # fmt: skip
+        assert "does not exist; make it first" in message
+
+    def test_debug_shows_the_traceback(self, tmp_path):
+        done = run("explain", tmp_path / "none.scca", "--debug", check=False)
+        assert done.returncode != 0
+        assert "Traceback" in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+def test_full_standard_output(folder):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*COMMAND, "explain", str(folder / "model.scca"), "--json"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert done.returncode != 0
+    assert "no space left on device" in done.stderr.lower()
+
+
+def test_interrupt_leaves_nothing_half_written(folder, tmp_path):
+    """Ctrl-C while components are being found: exit 130, one line, the old model file as it was."""
+    output = tmp_path / "m.scca"
+    output.write_bytes(b"old")
+    program = (
+        "import time, scca.text._model as m\n"
+        "real = m.SparseCCA.fit_with_progress\n"
+        "def slow(self, *a):\n"
+        "    print('fitting', flush=True); time.sleep(30)\n"
+        "m.SparseCCA.fit_with_progress = slow\n"
+        "from scca.cli import main; main()"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, "fit", folder / "train.en", folder / "train.fr", "-o", output],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout.readline() == "fitting\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    assert output.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["m.scca"]

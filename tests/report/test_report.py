@@ -1,0 +1,83 @@
+"""The report: its numbers, and a page that stands alone and escapes what it shows."""
+
+import json
+import re
+from dataclasses import asdict
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from scca.report import prepare, render, write_report
+from scca.text import BilingualModel, PairedText
+
+ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and dog play", "rain falls on the roof", "a red roof"]
+FRENCH = [
+    "le chat dort",
+    "un chien <script>alert(1)</script> aboie & fort",
+    "le chat et le chien jouent",
+    "la pluie tombe sur le toit",
+    "un toit rouge",
+]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return BilingualModel(3).fit(PairedText.of(ENGLISH, FRENCH, ("en", "fr")))
+
+
+def test_numbers(model):
+    data = prepare(model)
+    weights = model.scca_.x_weights_
+    assert data.words_used == [np.count_nonzero(weights[:, : j + 1].any(axis=1)) for j in range(3)]
+    assert data.correlations == model.scca_.correlations_.tolist()
+    assert data.documents == 5
+    assert data.vocabulary[0] == len(model.vectorizers_[0].words_)
+    json.dumps(asdict(data), allow_nan=False)
+
+
+class _Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.links = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.links += [value for name, value in attributes if name in ("src", "href") and not value.startswith("#")]
+
+
+def test_page_stands_alone_and_escapes(model):
+    page = render(prepare(model))
+    tags = _Tags()
+    tags.feed(page)
+    assert "script" not in tags.tags
+    assert "&lt;script&gt;alert(1)&lt;/script&gt; aboie &amp; fort" in page
+    assert tags.links == []
+    assert not re.search(r"url\((?!#)", page)
+    assert tags.tags.count("details") == 3
+    assert tags.tags.count("svg") == 2
+    assert 'name="viewport"' in page
+
+
+def test_same_model_same_page(model):
+    assert render(prepare(model)) == render(prepare(model))
+
+
+def test_figures_draw_the_numbers(model):
+    from scca.report._figures import correlation_figure, sparsity_figure
+
+    data = prepare(model)
+    lines = sparsity_figure(data).axes[0].lines
+    assert lines[0].get_ydata().tolist() == data.words_used
+    assert lines[1].get_ydata().tolist() == data.documents_used
+    axes = correlation_figure(data).axes[0]
+    assert axes.lines[0].get_ydata().tolist() == data.correlations
+    assert axes.get_xlabel() == "component"
+
+
+def test_written_whole_or_not_at_all(model, tmp_path):
+    with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
+        write_report(model, tmp_path / "no" / "r.html")
+    write_report(model, tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8").endswith("</html>")
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
