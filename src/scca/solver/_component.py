@@ -183,7 +183,8 @@ def finished(
 ) -> ComponentResult:
     """The result of an outcome, which is refused if it overflowed and warned of if it stopped short."""
     design = problem.design
-    square = float(design.y @ design.y)
+    with np.errstate(over="ignore"):
+        square = float(design.y @ design.y)
     if not (np.isfinite(outcome.objective) and np.isfinite(outcome.gap) and np.isfinite(outcome.z).all()):
         raise ValueError(
             f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."
