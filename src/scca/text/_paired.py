@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from .._validation import DataWarning
 from ._files import PairError
 
-__all__ = ["PairedText", "Source"]
+__all__ = ["PairedText", "Source", "two_names"]
 
 _Item = TypeVar("_Item")
 
@@ -23,8 +23,8 @@ class Source(Protocol):
 class PairedText:
     """Documents in pairs, two languages (or any two texts) of the same things.
 
-    Iteration gives the pairs, `len` their number. Both, like `documents`, read the file anew and hold no more of it
-    than a document needs. Made by `read_pairs` and `PairedText.of`.
+    Iteration gives the pairs, `len` their number. Each iteration, like each call of `documents`, reads the file anew
+    and holds a few documents at a time. Made by `read_pairs` and `PairedText.of`.
 
     Attributes
     ----------
