@@ -1,0 +1,91 @@
+"""Parquet."""
+
+import re
+
+import pytest
+from reading import refusal
+
+from scca._validation import DataWarning
+from scca.text import read_pairs
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def test_parquet_strings_of_every_kind(parquet):
+    pyarrow = pytest.importorskip("pyarrow")
+    words = ["one", "NA", "null", "two\nlines\0"]
+    columns = {
+        "plain": pyarrow.array(words),
+        "large": pyarrow.array(words, pyarrow.large_string()),
+        "coded": pyarrow.array(words).dictionary_encode(),
+        "dotted.name": pyarrow.array(words),
+    }
+    path = parquet({**columns, "n": pyarrow.array(range(4))}, row_group_size=3)
+    for column in columns:
+        other = "plain" if column != "plain" else "coded"
+        pairs = read_pairs(path, columns=(column, other))
+        assert pairs.languages == (column, other)
+        assert list(pairs) == [(word, word) for word in words]
+        assert list(pairs.documents(0)) == list(pairs.documents(1)) == words
+
+
+def test_parquet_by_languages_or_by_the_only_two_columns(parquet):
+    assert list(read_pairs(parquet({"en": ["a"], "fr": ["b"]}))) == [("a", "b")]
+    pairs = read_pairs(parquet({"en": ["a"], "x": [1], "fr": ["b"]}), languages=("fr", "en"))
+    assert pairs.languages == ("fr", "en")
+    assert list(pairs) == [("b", "a")]
+
+
+def test_parquet_columns_that_cannot_be_chosen(parquet):
+    pyarrow = pytest.importorskip("pyarrow")
+    path = parquet(
+        {
+            "en": ["a"],
+            "n": [1],
+            "bytes": [b"a"],
+            "lists": [["a"]],
+            "large_lists": pyarrow.array([["a"]], pyarrow.large_list(pyarrow.string())),
+            "codes": pyarrow.array([1]).dictionary_encode(),
+        }
+    )
+    assert "has 6 column(s)" in refusal(path)
+    assert "has no column 'de' among 'en', 'n'" in refusal(path, columns=("en", "de"))
+    for column in ("n", "bytes", "lists", "large_lists", "codes"):
+        message = refusal(path, columns=("en", column))
+        assert f"Column {column!r} of {path} is of type " in message
+        assert "not string" in message
+
+
+def test_parquet_nulls_are_missing_sides(parquet):
+    pyarrow = pytest.importorskip("pyarrow")
+    count = 3000  # more than one batch
+    french = [None if i == 2500 else "y" for i in range(count)]
+    path = parquet({"en": ["x", " "] + ["x"] * (count - 2), "fr": pyarrow.array(french).dictionary_encode()})
+    assert f"Column 'fr' in row 2501 of {path} is missing" in refusal(path)
+    pairs = read_pairs(path, drop_empty=True)
+    assert pairs.empty == pairs.dropped == (1, 2500)
+    assert len(pairs) == len(list(pairs)) == 2998
+    assert set(pairs.documents(1)) == {"y"}
+
+
+def test_parquet_blanks_are_reported(parquet):
+    path = parquet({"en": ["x", "x"], "fr": ["y", ""]})
+    with pytest.warns(DataWarning, match=re.escape(f"1 document is empty (first: column 'fr' in row 2 of {path})")):
+        assert list(read_pairs(path)) == [("x", "y"), ("x", "")]
+
+
+def test_parquet_with_invalid_text(parquet):
+    pyarrow = pytest.importorskip("pyarrow")
+    binary = pyarrow.array([b"a"] * 1500 + [b"\xff"])
+    path = parquet({"en": ["x"] * 1501, "fr": pyarrow.StringArray.from_buffers(1501, *binary.buffers()[1:])})
+    assert f"Column 'fr' in row 1501 of {path} is not UTF-8" in refusal(path)
+
+
+def test_broken_parquet(parquet, write):
+    whole = parquet({"en": ["a" * 5000], "fr": ["b"]}).read_bytes()
+    for content in (b"PAR1", whole[: len(whole) // 2], whole[:-9] + b"\xff" + whole[-8:], b"en\tfr\n" * 9):
+        assert "cannot be read as Parquet" in refusal(write("b.parquet", content))
+    assert "is empty" in refusal(write("b.parquet", b""))
+    assert "holds no pair at all" in refusal(
+        parquet({name: pytest.importorskip("pyarrow").array([], "string") for name in ("en", "fr")})
+    )

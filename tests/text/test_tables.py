@@ -1,0 +1,110 @@
+"""TSV and CSV."""
+
+import csv
+import io
+import re
+
+import pytest
+from reading import MIB, refusal
+
+from scca._validation import DataWarning
+from scca.text import read_pairs
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+@pytest.mark.parametrize(("name", "tab"), [("a.tsv", "\t"), ("a.csv", ","), ("a.TSV", "\t"), ("a.csv.gz", ",")])
+def test_tables(write, name, tab):
+    text = "\ufeffid,en,fr\r\n1,NA,null\r\n2,two,NaN\r\n3,,x\n"
+    path = write(name, text.replace(",", tab))
+    pairs = read_pairs(path, languages=("fr", "en"), drop_empty=True)
+    assert pairs.languages == ("fr", "en")
+    assert list(pairs) == [("null", "NA"), ("NaN", "two")]
+    assert pairs.dropped == (2,)
+    assert list(pairs.documents(1)) == ["NA", "two"]
+    named = read_pairs(path, columns=("id", "fr"))
+    assert named.languages == ("id", "fr")
+    assert next(iter(named)) == ("1", "null")
+    assert read_pairs(path, columns=("id", "fr"), languages=("de", "it")).languages == ("de", "it")
+    with pytest.warns(
+        DataWarning, match=re.escape(f"1 document is empty (first: column 'en' in data row 3 of {path})")
+    ):
+        read_pairs(path, columns=("en", "fr"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_the_only_two_columns_are_the_pair(write, suffix):
+    tab = "," if suffix == "csv" else "\t"
+    pairs = read_pairs(write(f"a.{suffix}", f"de{tab}it\n1{tab}2"))
+    assert pairs.languages == ("de", "it")
+    assert list(pairs) == [("1", "2")]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_columns_that_cannot_be_chosen(write, suffix):
+    tab = "," if suffix == "csv" else "\t"
+    path = write(f"a.{suffix}", "en,fr,en\n1,2,3\n".replace(",", tab))
+    assert "has 3 column(s) ('en', 'fr', 'en')" in refusal(path)
+    assert "has no column 'de' among 'en', 'fr', 'en'" in refusal(path, columns=("fr", "de"))
+    assert "has no column 'it'" in refusal(path, languages=("fr", "it"))
+    assert "has more than one column 'en'" in refusal(path, columns=("fr", "en"))
+    assert "has more than one column 'x'" in refusal(write(f"b.{suffix}", f"x{tab}x\n1{tab}2\n"))
+    assert "columns must be two different names" in refusal(path, columns=("en", "en"))
+    assert "columns must be two different names" in refusal(path, columns="fr")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_rows_and_header_must_agree(write, suffix):
+    tab = "," if suffix == "csv" else "\t"
+    for row, count in (("3", 1), ("3,4,5", 3)):
+        path = write(f"a.{suffix}", f"en,fr\n1,2\n{row}\n6,7\n".replace(",", tab))
+        assert f"Data row 2 of {path} (line 3) has {count} fields and the header has 2" in refusal(path)
+    path = write(f"a.{suffix}", "en,fr\n".replace(",", tab))
+    assert "holds no pair at all" in refusal(path)
+    assert "is empty" in refusal(write(f"a.{suffix}.gz", ""))
+
+
+def test_csv_quotes_and_newlines_in_fields(write):
+    rows = [['say "x"', "a,b"], ["two\nlines", "three\r\nmore\rlines\u2028"], ["'", " b "]]
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([["en", "fr"], *rows])
+    pairs = read_pairs(write("a.csv", text.getvalue()))
+    assert [list(pair) for pair in pairs] == rows
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ('a,"unclosed\nb,c\n', "unexpected end of data"),
+        ('a,"b"c\n', "expected after"),
+        ("a,b\rc,d\n", "new-line character"),
+    ],
+)
+def test_malformed_csv_is_refused_with_its_line(write, row, reason):
+    message = refusal(write("a.csv", 'en,fr\n1,"2\n2"\n' + row))
+    assert "the row that starts at line 4" in message
+    assert reason in message
+
+
+def test_csv_fields_may_be_long_but_not_endless(write):
+    long = "y" * MIB  # csv's own limit is 128 KiB
+    assert [len(text) for text in read_pairs(write("a.csv", f"en,fr\n1,{long}\n")).documents(1)] == [MIB]
+    unclosed = ("z" * 1000 + "\n") * 9000
+    assert "field larger than field limit" in refusal(write("a.csv", f'en,fr\n1,"{unclosed}"\n'))
+
+
+def test_a_stray_quote_in_tsv_swallows_nothing(write):
+    pairs = read_pairs(write("a.tsv", 'en\tfr\n"one\tun\ntwo "\t"deux"\nth\rree\ttrois\n'))
+    assert list(pairs) == [('"one', "un"), ('two "', '"deux"'), ("th\rree", "trois")]
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.tsv.gz", "a.csv.gz"])
+def test_tables_are_checked_like_lines(write, name):
+    tab = b"," if "csv" in name else b"\t"
+    head = b"en" + tab + b"fr\n"
+    body = (b"a" + tab + b"b\r\n") * 50_000
+    message = refusal(write(name, b"\xef\xbb\xbf" + head + body + b"c" + tab + b"\xe9\n"))
+    assert f"byte 0xe9 at offset {3 + 6 + 250_000 + 2} (line 50002)" in message
+    assert "NUL byte (0x00 at offset 6)" in refusal(write(name, head + b"\0" + tab + b"b\n"))
+    assert "UTF-16" in refusal(write(name, head.decode().encode("utf-16")))
+    assert "longer than 8 MiB" in refusal(write(name, head + b"c" + tab + b"d" * (9 * MIB)))
