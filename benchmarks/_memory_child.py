@@ -4,30 +4,50 @@ import json
 import pickle
 import resource
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 from scca import SparseCCA, solve_component
-from scca.datasets import make_planted
+from scca.datasets import make_bilingual, make_planted
+from scca.text import BilingualModel, read_pairs
 
 _STATUS = Path("/proc/self/status")
 
 
-def fit(data) -> None:
+def fit(data) -> dict:
     views, n_components = data
     SparseCCA(n_components).fit(*views)
+    return {}
 
 
-def solve(problem) -> None:
+def solve(problem) -> dict:
     solve_component(problem.X, problem.K, problem.k)
+    return {}
+
+
+def text(data) -> dict:
+    """From two files of 20-word documents to a model: read, counted, weighted and fitted."""
+    n_pairs, n_components = data
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [Path(folder) / name for name in ("made.first", "made.second")]
+        made = make_bilingual(n_pairs, vocabulary=30_000, n_topics=200, length=20, random_state=0)
+        with open(paths[0], "w") as first, open(paths[1], "w") as second:
+            for left, right in made.texts():
+                first.write(left + "\n")
+                second.write(right + "\n")
+        del made
+        size = sum(path.stat().st_size for path in paths)
+        model = BilingualModel(n_components, keep_texts=False).fit(read_pairs(*paths))
+    return {"data": size, "shape": model.training_[0].shape, "peak": _resident("VmHWM")}
 
 
 def main(path: str, task: str) -> None:
     SparseCCA(1).fit(*make_planted(50, 50, 50, density=0.5, random_state=0).views)  # loads what is compiled
     data = pickle.loads(Path(path).read_bytes())
     before, start = _resident("VmRSS"), time.perf_counter()
-    {"fit": fit, "solve": solve}[task](data)
-    print(json.dumps({"bytes": _resident("VmHWM") - before, "seconds": time.perf_counter() - start}))
+    found = {"fit": fit, "solve": solve, "text": text}[task](data)
+    print(json.dumps({"bytes": _resident("VmHWM") - before, "seconds": time.perf_counter() - start, **found}))
 
 
 def _resident(field: str) -> int:

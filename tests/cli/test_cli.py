@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -252,6 +253,23 @@ def test_full_standard_output(folder):
         )
     assert done.returncode != 0
     assert "no space left on device" in done.stderr.lower()
+
+
+def test_disk_full_while_saving(folder, tmp_path):
+    """A write that the system refuses half-way: one line, and the old model file as it was."""
+    output = tmp_path / "m.scca"
+    output.write_bytes(b"old")
+    done = subprocess.run(
+        [*COMMAND, "fit", folder / "train.en", folder / "train.fr", "-o", output, "--components", "5"],
+        capture_output=True,
+        text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
+    )
+    assert done.returncode == 1
+    assert done.stderr.strip().splitlines()[-1].endswith("file too large.")
+    assert "Traceback" not in done.stderr
+    assert output.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["m.scca"]
 
 
 def test_interrupt_leaves_nothing_half_written(folder, tmp_path):
