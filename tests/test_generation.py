@@ -41,15 +41,6 @@ def test_a_path_is_the_single_solves(data):
         np.testing.assert_allclose(made.weights, alone.weights, atol=1e-4)
 
 
-def test_a_path_costs_less_than_its_parts(data):
-    X, Y = data
-    generator = Generator(X, Y)
-    mus = np.geomspace(0.5, 0.005, 30)
-    together = sum(made.n_passes for made in generator.path(Y[[3]], mus))
-    apart = sum(generator.generate(Y[[3]], mu=mu)[0].n_passes for mu in mus)
-    assert together < apart / 1.5
-
-
 def test_dense_and_sparse_agree(data):
     X, Y = data
     sparse = Generator(X, Y).generate(Y[:3])

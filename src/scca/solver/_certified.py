@@ -35,26 +35,21 @@ class Algorithm(ABC):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a solver stopped, with the r = y - M z and M'r of that point."""
+    """Where a solver stopped."""
 
     z: np.ndarray
-    r: np.ndarray
-    correlations: np.ndarray
     objective: float
     gap: float
     n_iter: int
     converged: bool
 
 
-def solve_certified(algorithm: Algorithm, start: "np.ndarray | Outcome", max_iter: int) -> Outcome:
-    """Run `algorithm` from z, or from where another run stopped, until the duality gap is at most its tolerance."""
+def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outcome:
+    """Run `algorithm` from z until the duality gap of its problem is at most its tolerance."""
     problem = algorithm.problem
     bound = -np.inf
-    if isinstance(start, Outcome):
-        z, r, correlations = start.z, start.r, start.correlations
-    else:
-        z, r = start, problem.design.residual(start)
-        correlations = problem.correlations(z, r)
+    r = problem.design.residual(z)
+    correlations = problem.correlations(z, r)
     for n_iter in range(max_iter + 1):
         certificate = problem.certificate(z, r, correlations)
         bound = max(bound, certificate.bound)  # every bound holds for all z: keep the best
@@ -66,4 +61,4 @@ def solve_certified(algorithm: Algorithm, start: "np.ndarray | Outcome", max_ite
             break
         z, r = better
         correlations = problem.correlations(z, r)
-    return Outcome(z, r, correlations, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))
+    return Outcome(z, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))

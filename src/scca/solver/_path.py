@@ -1,4 +1,4 @@
-"""The lasso of Section 5.1 over many penalties, each solve starting where the one before it ended."""
+"""The lasso of Section 5.1 at many penalties."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,16 @@ import numpy as np
 
 from .._threads import threads_for
 from ..views import View
-from ._certified import Outcome, solve_certified
+from ._certified import solve_certified
 from ._component import ComponentResult, finished, no_view
+from ._homotopy import Homotopy
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 from ._working_set import WorkingSet
 
 __all__ = ["solve_path"]
+
+_WORTH_FOLLOWING = 3  # fewer penalties are solved one by one: the path down to them would cost more
 
 
 def solve_path(
@@ -20,20 +23,19 @@ def solve_path(
 ) -> list[ComponentResult]:
     """`solve_views` with e held, for every penalty of `mus`, in their order.
 
-    Solved from the largest penalty down: the working set and its Gram matrix serve them all, so many values cost little
-    more than the smallest alone. Every answer carries its own certificate.
+    Many penalties are followed down the exact path, so a thousand cost little more than the smallest alone. Every
+    answer is certified, and solved on from where the path led should rounding error have spoiled it.
     """
     design = Design(left, no_view(len(y)), y, None)
     tolerance = tol * float(y @ y)
     values = [mu.resolve(design.correlations_of_y) for mu in mus]
     results: dict[int, ComponentResult] = {}
-    outcome: np.ndarray | Outcome = np.zeros(design.size)
-    algorithm = None
     with threads_for(left), np.errstate(over="ignore", invalid="ignore"):
+        homotopy = Homotopy(design) if len(values) > _WORTH_FOLLOWING else None
         for position in sorted(range(len(values)), key=lambda i: -values[i]):
             problem = ComponentProblem(design, values[position], np.inf)
-            algorithm = WorkingSet(problem, tolerance) if algorithm is None else algorithm.turned_to(problem)
             passes_before = design.n_passes
-            outcome = solve_certified(algorithm, outcome, max_iter)
+            start = np.zeros(design.size) if homotopy is None else homotopy.at(problem.mu)
+            outcome = solve_certified(WorkingSet(problem, tolerance), start, max_iter)
             results[position] = finished(problem, outcome, None, tol, max_iter, passes_before)
     return [results[position] for position in range(len(values))]

@@ -4,7 +4,6 @@ import numpy as np
 
 from ..views import ColumnSelection
 from ._certified import Algorithm, Point
-from ._problem import ComponentProblem
 from ._restricted import solve_restricted
 
 __all__ = ["WorkingSet"]
@@ -31,12 +30,6 @@ class WorkingSet(Algorithm):
         self._inside = np.zeros(design.size, dtype=bool)
         self._gram = np.empty((0, 0))
         self._gap_before = np.inf
-
-    def turned_to(self, problem: ComponentProblem) -> "WorkingSet":
-        """This working set, with its columns and their Gram matrix, for other penalties on the same design."""
-        self.problem = problem
-        self._gap_before = np.inf
-        return self
 
     def improve(self, at: Point):
         grown = self._grow(at)
