@@ -165,11 +165,10 @@ def solve_views(
     held = gamma.value == np.inf
     with threads_for(left, right), np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
         design = Design(left, no_view(len(y)) if held else right, y, anchor)
-        square = float(y @ y)
         w_pull, e_pull = design.split(design.correlations_of_y)
         problem = ComponentProblem(design, mu.resolve(w_pull), np.inf if held else gamma.resolve(e_pull))
-        start = problem.coordinates(w0, e0) if square > 0 else np.zeros(design.size)
-        outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * square), start, max_iter)
+        start = problem.coordinates(w0, e0) if design.square > 0 else np.zeros(design.size)
+        outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * design.square), start, max_iter)
     e = None
     if anchor is not None:
         e = np.zeros(right.shape[1] or len(y))
@@ -183,8 +182,7 @@ def finished(
 ) -> ComponentResult:
     """The result of an outcome, which is refused if it overflowed and warned of if it stopped short."""
     design = problem.design
-    with np.errstate(over="ignore"):
-        square = float(design.y @ design.y)
+    square = design.square
     if not (np.isfinite(outcome.objective) and np.isfinite(outcome.gap) and np.isfinite(outcome.z).all()):
         raise ValueError(
             f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."

@@ -27,7 +27,6 @@ def solve_path(
     answer is certified, and solved on from where the path led should rounding error have spoiled it.
     """
     design = Design(left, no_view(len(y)), y, None)
-    tolerance = tol * float(y @ y)
     values = [mu.resolve(design.correlations_of_y) for mu in mus]
     results: dict[int, ComponentResult] = {}
     with threads_for(left), np.errstate(over="ignore", invalid="ignore"):
@@ -36,6 +35,6 @@ def solve_path(
             problem = ComponentProblem(design, values[position], np.inf)
             passes_before = design.n_passes
             start = np.zeros(design.size) if homotopy is None else homotopy.at(problem.mu)
-            outcome = solve_certified(WorkingSet(problem, tolerance), start, max_iter)
+            outcome = solve_certified(WorkingSet(problem, tol * design.square), start, max_iter)
             results[position] = finished(problem, outcome, None, tol, max_iter, passes_before)
     return [results[position] for position in range(len(values))]

@@ -50,6 +50,11 @@ class Design:
         return np.concatenate([self.left.rmatvec(r), -self.right.rmatvec(r)])
 
     @cached_property
+    def square(self) -> float:
+        """||y||^2, which tolerances are relative to."""
+        return float(self.y @ self.y)
+
+    @cached_property
     def correlations_of_y(self) -> np.ndarray:
         """M'y: what the automatic penalties and the first round of a cold start are computed from."""
         return self.correlations(self.y)

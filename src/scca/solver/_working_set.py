@@ -8,7 +8,7 @@ from ._restricted import solve_restricted
 
 __all__ = ["WorkingSet"]
 
-_FIRST_LEFT = 100  # features to take in at first
+_FIRST_LEFT = 75  # features to take in at first
 _FIRST_RIGHT = 8  # samples: their columns can be dear, most break their condition only until w has settled
 _INNER_SHARE = 0.1  # share of the gap at hand to which a working set is solved before it grows
 

@@ -93,9 +93,9 @@ class SparseStorage(Storage):
 
     def gram(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """A[:, rows]' diag(weights) A[:, columns]."""
-        out = np.zeros((len(columns), len(rows)))
+        out = np.zeros((len(rows), len(columns)))
         _add_gram(*self._arrays, rows, columns, np.ones(self.shape[0]) if weights is None else weights, out)
-        return out.T
+        return out
 
     def outer(self) -> np.ndarray:
         """A A', a dense array of one row and column a sample."""
@@ -144,11 +144,18 @@ def storage_of(matrix, *, symmetric: bool = False) -> Storage:
 @compiled
 def _dot_columns(data, indices, indptr, columns, r, out):
     for position in range(len(columns)):
-        j = columns[position]
-        total = 0.0
-        for p in range(indptr[j], indptr[j + 1]):
-            total += data[p] * r[indices[p]]
-        out[position] = total
+        start, stop = indptr[columns[position]], indptr[columns[position] + 1]
+        # four sums at a time: one would have to wait for itself at every step
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        fours = start + (stop - start) // 4 * 4
+        for p in range(start, fours, 4):
+            first += data[p] * r[indices[p]]
+            second += data[p + 1] * r[indices[p + 1]]
+            third += data[p + 2] * r[indices[p + 2]]
+            fourth += data[p + 3] * r[indices[p + 3]]
+        for p in range(fours, stop):
+            first += data[p] * r[indices[p]]
+        out[position] = (first + second) + (third + fourth)
 
 
 @compiled
@@ -161,23 +168,24 @@ def _add_columns(data, indices, indptr, columns, v, out):
 
 @compiled
 def _add_gram(data, indices, indptr, left, right, weights, out):
-    """out[b, a] += sum over samples i of weights[i] A[i, left[a]] A[i, right[b]], by way of the rows of A[:, left]."""
+    """out[a, b] += sum over samples i of weights[i] A[i, left[a]] A[i, right[b]], by way of the rows of A[:, right]."""
     starts = np.zeros(len(weights) + 1, dtype=np.int64)
-    for a in range(len(left)):
-        for p in range(indptr[left[a]], indptr[left[a] + 1]):
+    for b in range(len(right)):
+        for p in range(indptr[right[b]], indptr[right[b] + 1]):
             starts[indices[p] + 1] += 1
-    starts = np.cumsum(starts)
+    for i in range(len(weights)):
+        starts[i + 1] += starts[i]
     filled = starts[:-1].copy()
-    positions = np.empty(starts[-1], dtype=np.int64)
+    positions = np.empty(starts[-1], dtype=np.int32)
     values = np.empty(starts[-1])
-    for a in range(len(left)):
-        for p in range(indptr[left[a]], indptr[left[a] + 1]):
-            i = indices[p]
-            positions[filled[i]] = a
-            values[filled[i]] = data[p] * weights[i]
-            filled[i] += 1
     for b in range(len(right)):
         for p in range(indptr[right[b]], indptr[right[b] + 1]):
             i = indices[p]
+            positions[filled[i]] = b
+            values[filled[i]] = data[p] * weights[i]
+            filled[i] += 1
+    for a in range(len(left)):
+        for p in range(indptr[left[a]], indptr[left[a] + 1]):
+            i = indices[p]
             for q in range(starts[i], starts[i + 1]):
-                out[b, positions[q]] += data[p] * values[q]
+                out[a, positions[q]] += data[p] * values[q]
