@@ -7,18 +7,31 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["atomic_write"]
+__all__ = ["atomic_write", "check_output"]
+
+
+def check_output(path) -> Path:
+    """Where a file at `path` will be written, links followed; refused if nothing can be, before any work is done."""
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is no ordinary file; name another.")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise PermissionError(f"the folder {path.parent} cannot be written to; choose another.")
+    return path
 
 
 @contextmanager
 def atomic_write(path) -> Iterator[IO[bytes]]:
     """A file to write to that takes its place at `path` only when all of it is on the disk."""
-    path = Path(path)
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder; name a file in it.")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
-    descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    path = check_output(path)
+    try:
+        descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    except PermissionError as error:
+        raise PermissionError(f"the folder {path.parent} cannot be written to; choose another.") from error
     try:
         with open(descriptor, "wb") as file:
             yield file

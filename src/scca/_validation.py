@@ -12,12 +12,14 @@ __all__ = [
     "check_count",
     "check_finite",
     "check_kernel_matrix",
+    "check_magnitude",
     "check_matrix",
     "check_same_samples",
     "warn_uninformative",
 ]
 
 FLOATS = (np.float64, np.float32)
+_SMALLEST, _LARGEST = 1e-75, 1e75  # kernels square the data, and the objective squares kernels
 _ASYMMETRY = 1e-6  # of the largest entry; what rounding in float32 leaves
 
 
@@ -36,12 +38,25 @@ def check_matrix(data, name: str):
             input_name=name,
         )
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{name} must be a 2-d array or sparse matrix of real numbers: {error}") from error
+        # of scikit-learn's message, the complaint and the remedy; not the array itself
+        said = [line for i, line in enumerate(str(error).splitlines()) if i == 0 or "Reshape" in line]
+        raise type(error)(f"{name} must be a 2-d array or sparse matrix of real numbers: {' '.join(said)}") from error
     check_finite(data, name)
     if sp.issparse(data) and not data.has_canonical_format:
         data = data.copy()  # entries given twice are added up, but not in the caller's matrix
         data.sum_duplicates()
     return data
+
+
+def check_magnitude(data, name: str) -> None:
+    """Refuse values whose squares leave the range of float64."""
+    values = data.data if sp.issparse(data) else data
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if largest and not _SMALLEST < largest < _LARGEST:
+        raise ValueError(
+            f"the largest value of {name} must lie between {_SMALLEST:g} and {_LARGEST:g} for its squares to be "
+            f"computed; got {largest:g}: rescale {name}."
+        )
 
 
 def check_finite(data, name: str) -> None:

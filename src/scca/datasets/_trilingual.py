@@ -31,6 +31,9 @@ class TrilingualCorpus:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def __repr__(self) -> str:
+        return f"<TrilingualCorpus of {len(self)} documents in {', '.join(LANGUAGES)}>"
+
     def texts(self, language: str) -> tuple[str, ...]:
         """The texts of a language: "en", "fr" or "es"."""
         if language not in LANGUAGES:

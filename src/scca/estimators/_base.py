@@ -7,7 +7,14 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._validation import check_count, check_kernel_matrix, check_matrix, check_same_samples, warn_uninformative
+from .._validation import (
+    check_count,
+    check_kernel_matrix,
+    check_magnitude,
+    check_matrix,
+    check_same_samples,
+    warn_uninformative,
+)
 from ..retrieval import average_precision
 from ..views import Kernel, Projector
 
@@ -43,6 +50,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if X.shape[0] < 2:
             raise ValueError("X and Y need at least 2 samples to vary; got n_samples=1: pass more pairs.")
         for name, data in (("X", X), ("Y", Y)):
+            check_magnitude(data, name)
             if self._is_precomputed(name):
                 check_kernel_matrix(data, name)
             elif self.center:

@@ -13,12 +13,14 @@ def _axes(width: float = 6.4, height: float = 3.0):
     # the object interface of matplotlib: no global state, no display
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=_INK, labelsize=9)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure, axes
 
 
@@ -35,8 +37,9 @@ def sparsity_figure(data: ReportData):
     """How many words and documents the first components use in all."""
     figure, axes = _axes()
     numbers = range(1, len(data.words_used) + 1)
-    axes.plot(numbers, data.words_used, color=_ACCENT, linewidth=1.8)
-    axes.plot(numbers, data.documents_used, color=_SECOND, linewidth=1.8)
+    marker = {"marker": "o", "markersize": 3} if len(numbers) < 20 else {}
+    axes.plot(numbers, data.words_used, color=_ACCENT, linewidth=1.8, **marker)
+    axes.plot(numbers, data.documents_used, color=_SECOND, linewidth=1.8, **marker)
     labels = (f"{data.languages[0]} words", f"{data.languages[1]} documents")
     for used, colour, label in zip((data.words_used, data.documents_used), (_ACCENT, _SECOND), labels, strict=True):
         axes.annotate(

@@ -18,7 +18,7 @@ class Penalty:
     @classmethod
     def parse(cls, given, name: str, *, zero_allowed: bool) -> "Penalty":
         """Read a user's mu or gamma; `name` is for the message."""
-        bound = "at least 0" if zero_allowed else "greater than 0"
+        bound = "at least 0" if zero_allowed else "greater than 0 and finite"
         if isinstance(given, str):
             head, _, tail = given.replace(" ", "").partition("*")
             try:
@@ -32,7 +32,8 @@ class Penalty:
                 )
             return cls(factor=factor)
         number = isinstance(given, Real) and not isinstance(given, bool)
-        if not number or np.isnan(given) or given < 0 or (given == 0 and not zero_allowed):
+        unfit = not number or np.isnan(given) or given < 0
+        if unfit or (not zero_allowed and (given == 0 or np.isinf(given))):
             raise ValueError(
                 f'{name} must be "auto", "auto*FACTOR" or a number {bound}; got {given!r}: "auto" lets the data set it.'
             )

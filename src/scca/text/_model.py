@@ -12,12 +12,13 @@ from .._validation import check_count
 from ..estimators import SparseCCA
 from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches
+from ..views import FeatureView
 from ._readers import PairedText
 from ._vectorizer import TextVectorizer
 
 __all__ = ["BilingualModel", "Component", "GeneratedText", "Mates", "Weighted"]
 
-_DEFAULT_COMPONENTS = 100
+_DEFAULT_COMPONENTS = 200
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Component:
     documents : tuple of Weighted
         The documents of the second language it is built on, strongest first; named by their text where it was kept.
     mate_words : tuple of Weighted
-        The words of the second language that weigh most in these documents.
+        The words of the second language that weigh most in these documents, centred and scaled as the model sees them.
     anchor : int
     correlation, mu, gamma, dual_gap : float
         Of the two training scores; the penalties; the certificate (absolute).
@@ -100,7 +101,7 @@ class BilingualModel(BaseEstimator):
     Parameters
     ----------
     n_components : int, optional
-        Default: 100, or as many as the documents allow.
+        Default: 200, or as many as the documents allow. More find mates better, and each is one more to read.
     lowercase, stop_words, min_df, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
     mu, gamma, anchors, tol, random_state : as for `SparseCCA`.
     keep_texts : bool, default=True
@@ -217,7 +218,8 @@ class BilingualModel(BaseEstimator):
 
     def vectorize(self, documents: Iterable[str], language: str) -> sp.csr_array:
         """TF-IDF vectors of documents over the words that are known of their language."""
-        return self.vectorizers_[self._side(language)].transform(documents)
+        side = self._side(language)
+        return self.vectorizers_[side].transform(documents)
 
     def _project(self, vectors: sp.csr_array, language: str) -> np.ndarray:
         if not vectors.shape[0]:
@@ -268,8 +270,17 @@ class BilingualModel(BaseEstimator):
         return average_precision(self.project(first, first_language), self.project(second, second_language))
 
     def score(self, pairs: PairedText, y=None) -> float:
-        """Average precision of finding mates among new pairs, both directions averaged."""
-        return self.average_precision(list(pairs.documents(0)), list(pairs.documents(1))).average_precision
+        """Average precision of finding mates among new pairs, both directions averaged.
+
+        Pairs labelled with the model's languages in the other order are turned round.
+        """
+        check_is_fitted(self)
+        if not isinstance(pairs, PairedText):
+            raise ValueError(
+                f"score takes a PairedText; got a {type(pairs).__name__}: use PairedText.of(first, second)."
+            )
+        sides = (1, 0) if tuple(pairs.languages) == self.languages_[::-1] else (0, 1)
+        return self.average_precision(*(list(pairs.documents(side)) for side in sides)).average_precision
 
     # --- generating ------------------------------------------------------------------------------------------------
 
@@ -305,8 +316,8 @@ class BilingualModel(BaseEstimator):
         """All components in words and documents."""
         check_is_fitted(self)
         scca, (first, second) = self.scca_, self.vectorizers_
-        names = self.texts_ or [f"document {i}" for i in range(self.training_[1].shape[0])]
-        mates = self.training_[1].T @ scca.y_weights_
+        names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
+        mates = FeatureView.of(self.training_[1], center=True, normalize=True).rmatvec_undeflated(scca.y_weights_)
         return [
             Component(
                 number=j,
@@ -317,7 +328,7 @@ class BilingualModel(BaseEstimator):
                 dual_gap=float(scca.dual_gap_[j]),
                 words=_strongest(scca.x_weights_[:, j], first.words_),
                 documents=_strongest(scca.y_weights_[:, j], names),
-                mate_words=_strongest(mates[:, j], second.words_)[:n_mate_words],
+                mate_words=_strongest(mates[:, j], second.words_, second.idf_)[:n_mate_words],
             )
             for j in range(scca.n_components_)
         ]
@@ -361,9 +372,11 @@ def _known(vectors: sp.csr_array) -> np.ndarray:
     return np.diff(vectors.indptr) > 0
 
 
-def _strongest(weights: np.ndarray, names) -> tuple[Weighted, ...]:
-    """What has a weight, by its size; equal ones in the order they stand."""
+def _strongest(weights: np.ndarray, names, rarity: np.ndarray | None = None) -> tuple[Weighted, ...]:
+    """What has a weight, by its size; of equal ones the less rare first, else in the order they stand."""
     order = np.argsort(-np.abs(weights), kind="stable")
+    if rarity is not None:
+        order = np.lexsort((rarity, -np.abs(weights).round(9)))
     return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order if weights[i] != 0)
 
 

@@ -10,6 +10,9 @@ from ._lines import LONGEST, lines
 __all__ = ["TablePairs", "choose_columns"]
 
 
+_LONGEST_NAME = 4  # words; a first row of more is a pair of texts, which would be lost as names of columns
+
+
 class TablePairs:
     """Two columns of a table of text."""
 
@@ -49,6 +52,12 @@ def choose_columns(path: Path, names: list[str], columns: tuple[str, str] | None
         if len(names) != 2:
             raise PairError(f"{path} has {len(names)} column(s) ({listed}); pass columns= with the names of two.")
         columns = (names[0], names[1])
+        prose = [name for name in names if len(name.split()) > _LONGEST_NAME]
+        if prose:
+            raise PairError(
+                f"{path} seems to have no header row, since its first field is {prose[0][:30]!r}...; add a row with "
+                "the names of the columns."
+            )
     for column in columns:
         if names.count(column) != 1:
             complaint = "has no column" if column not in names else "has more than one column"

@@ -62,6 +62,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def fit_transform(self, documents: Iterable[str], y=None) -> sp.csr_array:
         """Learn the words and return the documents' vectors; `documents` is read once, as a stream."""
         min_df = check_count(self.min_df, "min_df")
+        if isinstance(self.stop_words, str):
+            raise ValueError(f"stop_words must be a list of words; got the text {self.stop_words!r}: list the words.")
+        if self.analyzer not in ("word", "char", "char_wb"):
+            raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
         counter = self._counter(None)
         try:
             counts = sp.csc_array(counter.fit_transform(_checked(documents)))

@@ -50,5 +50,13 @@ class Kernel:
         return np.concatenate([np.diag(self._block(s, s)) for s in (samples[i : i + step] for i in starts)])
 
     def _block(self, left, right) -> np.ndarray:
-        values = pairwise_kernels(left, right, metric=self.function, **self.params)
+        try:
+            values = pairwise_kernels(left, right, metric=self.function, **self.params)
+        except (TypeError, ValueError) as error:
+            name = self.function if isinstance(self.function, str) else "function, which is given two rows,"
+            raise ValueError(f"the kernel {name} failed with {dict(self.params)}: {_first_line(error)}") from error
         return np.asarray(values, dtype=np.float64)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0]
