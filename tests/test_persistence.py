@@ -219,6 +219,15 @@ class TestSaving:
         with pytest.raises(FileNotFoundError, match="does not exist; make it first"):
             scca.save(bilingual(), tmp_path / "none" / "m.scca")
 
+    def test_links_are_followed_and_devices_left_alone(self, tmp_path):
+        (tmp_path / "link.scca").symlink_to(tmp_path / "real.scca")
+        scca.save(bilingual(), tmp_path / "link.scca")
+        assert (tmp_path / "link.scca").is_symlink()
+        assert scca.load(tmp_path / "real.scca").languages_ == ("en", "fr")
+        os.mkfifo(tmp_path / "pipe")
+        with pytest.raises(OSError, match="is no ordinary file; name another"):
+            scca.save(bilingual(), tmp_path / "pipe")
+
     def test_failure_half_way_keeps_the_old_file(self, tmp_path, monkeypatch):
         path = tmp_path / "m.scca"
         path.write_bytes(b"old")

@@ -6,12 +6,17 @@
 2
 """
 
-from . import datasets, generation, retrieval, text
-from ._validation import DataWarning
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from ._version import __version__
-from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA
-from .persistence import load, save
-from .solver import ComponentResult, solve_component
+
+if TYPE_CHECKING:
+    from . import datasets, generation, retrieval, text
+    from ._validation import DataWarning
+    from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA
+    from .persistence import load, save
+    from .solver import ComponentResult, solve_component
 
 __all__ = [
     # estimators
@@ -35,3 +40,29 @@ __all__ = [
     # version
     "__version__",
 ]
+
+# Where each name lives: imported when first asked for, since scikit-learn and numba take seconds to load.
+_HOMES = {
+    "SparseCCA": "estimators",
+    "KernelCCA": "estimators",
+    "PAPER": "estimators",
+    "EmptyComponentWarning": "estimators",
+    "solve_component": "solver",
+    "ComponentResult": "solver",
+    "save": "persistence",
+    "load": "persistence",
+    "DataWarning": "_validation",
+}
+_PARTS = ("datasets", "retrieval", "generation", "text")
+
+
+def __getattr__(name: str):
+    if name in _PARTS:
+        return import_module(f".{name}", __name__)
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -154,7 +154,7 @@ class TestGenerate:
         assert by_file[0]["language"] == "en"
         assert by_file[0]["words"]
         text = run("generate", "model.scca", "--text", "le pain et le four", "--from", "fr", cwd=folder).stdout
-        assert "en words" in text
+        assert text.startswith("query\ten words\t")
 
     def test_more_penalty_fewer_words(self, folder):
         query = (folder / "test.en").read_text(encoding="utf-8").splitlines()[0]
@@ -183,6 +183,36 @@ def test_demo(tmp_path):
     result = json.loads(done.stdout)
     assert result["average_precision"] > 0.5
     assert sorted(p.name for p in (tmp_path / "scca-demo").iterdir()) == ["model.scca", "report.html", "sparsity.png"]
+
+
+class TestMistakes:
+    def test_candidates_in_the_language_of_the_queries(self, folder):
+        done = run("mates", "model.scca", "--queries", "test.en", "--candidates", "test.en", "--from", "en", cwd=folder)
+        assert "the candidates look like en, not fr; check the files" in done.stderr
+
+    def test_messages_speak_of_options(self, folder, tmp_path):
+        write_lines(tmp_path / "a.en", ["one cat", "", "a dog"])
+        write_lines(tmp_path / "a.fr", ["un chat", "rien ici", "un chien"])
+        done = run("fit", tmp_path / "a.en", tmp_path / "a.fr", "-o", tmp_path / "m", "--components", 1)
+        assert "pass --drop-empty to leave such pairs out" in done.stderr
+
+    def test_output_is_checked_before_the_work(self, folder, tmp_path):
+        message = refused("fit", "missing.en", "missing.fr", "-o", tmp_path / "no" / "m.scca")
+        assert "does not exist; make it first" in message
+
+    def test_a_pipe_gets_one_line_a_row(self, folder):
+        done = run("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", "--top", 1, cwd=folder)
+        rows = [line.split("\t") for line in done.stdout.splitlines()[:-1]]
+        assert rows[0] == ["query", "rank", "similarity", "candidate", "text"]
+        assert [row[0] for row in rows[1:]] == [str(i) for i in range(1, 31)]
+
+    def test_interrupted_while_libraries_load(self):
+        process = subprocess.Popen([*COMMAND, "--version"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert "interrupted" in errors or process.returncode == 0  # it may have been faster
+        assert errors.count("\n") <= 1
 
 
 class TestHelp:

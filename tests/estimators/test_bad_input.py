@@ -129,6 +129,20 @@ class TestBoth:
         assert np.array_equal(X, copies[0])
         assert np.array_equal(sparse_Y.toarray(), copies[1])
 
+    @pytest.mark.parametrize("scale", [1e155, 1e-155])
+    def test_magnitude(self, estimator, X, Y, scale):
+        with pytest.raises(ValueError, match=r"the largest value of Y must lie between 1e-75 and 1e\+75"):
+            estimator().fit(X, Y * scale)
+
+    def test_long_arrays_are_not_quoted(self, estimator, X, Y):
+        with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead: Reshape your data") as caught:
+            estimator().fit(np.arange(500.0), Y)
+        assert len(str(caught.value)) < 350
+
+    def test_kernel_that_fails(self, estimator, X, Y):
+        with pytest.raises(ValueError, match=r"the kernel rbf failed with \{'gama': 1\}: .*gama"):
+            estimator(1, kernel="rbf", kernel_params={"gama": 1}).fit(X, Y)
+
     def test_wrong_kernel_name(self, estimator, X, Y):
         with pytest.raises(ValueError, match="kernel must be a callable or one of .* got 'gaussian'"):
             estimator(kernel="gaussian").fit(X, Y)

@@ -58,6 +58,25 @@ def test_finds_mates_far_better_than_chance(model, corpus):
     assert result == average_precision(model.project(first, "en"), model.project(second, "fr"))
 
 
+def test_pairs_in_the_other_order_are_turned_round(model, corpus):
+    first, second = list(corpus.en[60:90]), list(corpus.fr[60:90])
+    turned = model.score(PairedText.of(second, first, ("fr", "en")))
+    assert turned == model.score(PairedText.of(first, second, ("en", "fr")))
+    with pytest.raises(ValueError, match="score takes a PairedText; got a list"):
+        model.score(first)
+
+
+def test_mate_words_are_of_the_vectors_the_model_sees(model, corpus):
+    vectorizer = TextVectorizer()
+    Y = prepare(vectorizer.fit_transform(corpus.fr[:60]).toarray())
+    for component in model.components()[:5]:
+        e = model.scca_.y_weights_[:, component.number]
+        expected = Y.T @ e
+        for word in component.mate_words:
+            assert word.weight == pytest.approx(expected[word.index], rel=1e-9)
+        assert abs(component.mate_words[0].weight) == pytest.approx(np.abs(expected).max(), rel=1e-9)
+
+
 class TestUnknownWords:
     def test_a_query_without_a_known_word_ties_with_everything(self, model, corpus):
         found = model.mates(["zzyzx qwrt", corpus.en[61]], list(corpus.fr[60:70]), source="en", top=3)

@@ -40,7 +40,13 @@ def test_the_only_two_columns_are_the_pair(write, suffix):
     assert list(pairs) == [("1", "2")]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_a_table_without_a_header_is_not_robbed_of_its_first_pair(write):
+    texts = "a long first document of text\tun long premier document de texte\n"
+    message = refusal(write("a.tsv", texts * 3))
+    assert "seems to have no header row, since its first field is 'a long first document of text'" in message
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "csv"])
 def test_columns_that_cannot_be_chosen(write, suffix):
     tab = "," if suffix == "csv" else "\t"
     path = write(f"a.{suffix}", "en,fr,en\n1,2,3\n".replace(",", tab))

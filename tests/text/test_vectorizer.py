@@ -82,6 +82,10 @@ def test_clone_keeps_options():
 
 
 def test_bad_input():
+    with pytest.raises(ValueError, match="stop_words must be a list of words; got the text 'english'"):
+        TextVectorizer(stop_words="english").fit(["cat", "dog"])
+    with pytest.raises(ValueError, match="analyzer must be 'word', 'char' or 'char_wb'; got 'chars'"):
+        TextVectorizer(analyzer="chars").fit(["cat", "dog"])
     with pytest.raises(ValueError, match="hold no word"):
         TextVectorizer().fit(["123", "!!"])
     with pytest.raises(ValueError, match="of 2 words none is in at least min_df=5 .* lower min_df"):

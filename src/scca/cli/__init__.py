@@ -8,7 +8,11 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; its libraries are an extra of the package."""
     try:
-        from ._app import app
+        from ._app import app  # here, so that Ctrl-C while libraries load ends as quietly as later
+
+        app(prog_name="scca")
     except ImportError as error:
         sys.exit(f"scca: the command line needs {error.name}: pip install 'scca[cli]'.")
-    app(prog_name="scca")
+    except KeyboardInterrupt:
+        print("scca: interrupted; nothing was written.", file=sys.stderr)
+        sys.exit(130)

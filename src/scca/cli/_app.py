@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from .. import __version__, load, save
+from .._files import check_output
 from ..retrieval import average_precision
 from ..text import BilingualModel, Component, read_documents, read_pairs
 from ._terminal import Debug, Json, Quiet, Seed, Terminal, one_line_errors
@@ -48,13 +48,19 @@ def fit(
     first: Annotated[Path, typer.Argument(help="Documents of the first language, one a line; or one table or TMX.")],
     second: Annotated[Path | None, typer.Argument(help="Documents of the second, line by line the same.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")] = Path("model.scca"),
-    components: Annotated[int | None, typer.Option(min=1, help="How many; default 100 or what the data allow.")] = None,
+    components: Annotated[int | None, typer.Option(min=1, help="How many; default 200 or what the data allow.")] = None,
     languages: Annotated[
-        tuple[str, str] | None, typer.Option(help="Two labels; default: the files' suffixes.", show_default=False)
+        tuple[str, str] | None,
+        typer.Option(metavar="FIRST SECOND", help="Two labels; default: the suffixes.", show_default=False),
     ] = None,
-    columns: Annotated[tuple[str, str] | None, typer.Option(help="Two columns of a table.", show_default=False)] = None,
+    columns: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
+    ] = None,
     min_df: Annotated[int, typer.Option(min=1, help="Leave out words in fewer documents than this.")] = 1,
     ngrams: Annotated[int, typer.Option(min=1, help="Longest run of words that counts as a term.")] = 1,
+    characters: Annotated[
+        bool, typer.Option("--characters", help="Terms of 1 to --ngrams characters, for scripts without spaces.")
+    ] = False,
     stop_words: Annotated[Path | None, typer.Option(help="A file of words to leave out, one a line.")] = None,
     case: Annotated[bool, typer.Option("--case", help="Keep upper and lower case apart.")] = False,
     mu: Annotated[str, typer.Option(help='Penalty on words: "auto", "auto*0.5" or a number.')] = "auto",
@@ -68,9 +74,10 @@ def fit(
 ) -> None:
     """Learn a common space from paired documents.
 
-    Example: scca fit corpus.en corpus.fr -o model.scca --components 50
+    Example: scca fit corpus.en corpus.fr -o model.scca
     """
     terminal = Terminal(quiet, as_json)
+    check_output(output)
     pairs = read_pairs(first, second, languages=languages, columns=columns, drop_empty=drop_empty)
     model = BilingualModel(
         components,
@@ -78,6 +85,7 @@ def fit(
         stop_words=None if stop_words is None else read_documents(stop_words),
         min_df=min_df,
         ngram_range=(1, ngrams),
+        analyzer="char" if characters else "word",
         mu=_penalty(mu),
         gamma=_penalty(gamma),
         random_state=seed,
@@ -121,12 +129,9 @@ def mates(
     asked, offered = read_documents(queries), read_documents(candidates)
     source = _source(bilingual, asked, source, terminal)
     found = bilingual.mates(asked, offered, source=source, top=top)
-    unknown = [i for i, known in enumerate(found.known) if not known]
-    if unknown:
-        terminal.note(
-            f"scca: note: {len(unknown)} queries hold no known {source} word (first: line {unknown[0] + 1}); they tie "
-            "with everything."
-        )
+    _note_unknown(terminal, "queries", found.known, source)
+    _note_unknown(terminal, "candidates", bilingual.knows(offered, found.target), found.target)
+    _note_language(terminal, bilingual, offered, found.target)
     precision = None
     if len(asked) == len(offered):
         precision = average_precision(bilingual.project(asked, found.source), bilingual.project(offered, found.target))
@@ -149,12 +154,12 @@ def mates(
             }
         terminal.json(result)
         return
-    table = Table("query", "rank", "similarity", "candidate", "text", box=None)
-    for i in range(len(asked)):
-        for rank, (k, similarity) in enumerate(zip(found.indices[i], found.similarities[i], strict=True), start=1):
-            label = str(i + 1) if rank == 1 else ""
-            table.add_row(label, str(rank), f"{similarity:.3f}", str(k + 1), _clip(offered[k]))
-    terminal.print(table)
+    rows = (
+        (str(i + 1), str(rank), f"{similarity:.3f}", str(k + 1), _clip(offered[k]))
+        for i in range(len(asked))
+        for rank, (k, similarity) in enumerate(zip(found.indices[i], found.similarities[i], strict=True), start=1)
+    )
+    terminal.table(("query", "rank", "similarity", "candidate", "text"), rows)
     if precision is not None:
         terminal.print(
             f"average precision {precision.average_precision:.4f} ({found.source} to {found.target} "
@@ -179,6 +184,7 @@ def generate(
     """The words of the other language that best render each query.
 
     Example: scca generate model.scca new.en
+
     Example: scca generate model.scca --text "the price of bread"
     """
     terminal = Terminal(quiet, as_json)
@@ -206,12 +212,12 @@ def generate(
             ]
         )
         return
-    table = Table("query", f"{bilingual.other(source)} words", "strongest first", box=None)
+    rows = []
     for i, item in enumerate(made):
-        words = " ".join(word.name for word in item.words if word.weight > 0) if item.known else "(no known word)"
-        shown = " ".join(words.split()[:top]) if item.known else words
-        table.add_row(str(i + 1), str(len(item.words)), shown)
-    terminal.print(table)
+        words = [word.name for word in item.words if word.weight > 0]
+        shown = " ".join(words[:top]) if item.known else "(no known word)"
+        rows.append((str(i + 1), str(len(words)), shown))
+    terminal.table(("query", f"{bilingual.other(source)} words", "strongest first"), rows)
 
 
 @app.command()
@@ -227,25 +233,25 @@ def explain(
 ) -> None:
     """The components: words with weights, documents with weights, correlation and certificate.
 
+    Lines and components are counted from 1 here, and from 0 in JSON.
+
     Example: scca explain model.scca --components 5
     """
     terminal = Terminal(quiet, as_json)
     bilingual = _load(model)
     shown = bilingual.components()[:components]
     if as_json:
-        terminal.json({"languages": list(bilingual.languages_), "components": [_as_dict(c) for c in shown]})
+        terminal.json({"languages": list(bilingual.languages_), "components": [_as_dict(c, top) for c in shown]})
         return
     for c in shown:
         terminal.print(
             f"component {c.number + 1}: correlation {c.correlation:.3f}, {len(c.words)} words, "
             f"{len(c.documents)} documents, duality gap {max(0.0, c.dual_gap):.1e}"
         )
-        table = Table(box=None, show_header=False, padding=(0, 1))
-        table.add_row("", f"{bilingual.languages_[0]} words", _listed(c.words[:top]))
-        table.add_row("", f"{bilingual.languages_[1]} words", _listed(c.mate_words[:top]))
+        terminal.print(f"  {bilingual.languages_[0]} words: {_listed(c.words[:top])}")
+        terminal.print(f"  {bilingual.languages_[1]} words: {_listed(c.mate_words[:top])}")
         for document in c.documents[:top]:
-            table.add_row("", f"document {document.index + 1}", f"{document.weight:+.3f}  {_clip(document.name, 90)}")
-        terminal.print(table)
+            terminal.print(f"  document {document.index + 1} {document.weight:+.3f}: {_clip(document.name, 90)}")
     terminal.note(f"{len(shown)} of {bilingual.scca_.n_components_} components")
 
 
@@ -264,6 +270,7 @@ def report(
     """
     from ..report import write_report
 
+    check_output(output)
     write_report(_load(model), output)
     Terminal(quiet).note(f"report: {output}")
 
@@ -275,7 +282,7 @@ def demo(
         "scca-demo"
     ),
     languages: Annotated[tuple[str, str], typer.Option(help="Two of en, fr, es.")] = ("en", "fr"),
-    components: Annotated[int, typer.Option(min=1, help="How many components.")] = 100,
+    components: Annotated[int | None, typer.Option(min=1, help="How many; default: as many as there are.")] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -316,6 +323,22 @@ def _source(model: BilingualModel, documents: list[str], given: str | None, term
     return source
 
 
+def _note_unknown(terminal: Terminal, what: str, known, language: str) -> None:
+    unknown = [i for i, is_known in enumerate(known) if not is_known]
+    if unknown:
+        terminal.note(
+            f"scca: note: {len(unknown)} {what} hold no known {language} word (first: line {unknown[0] + 1}); they tie "
+            "with everything."
+        )
+
+
+def _note_language(terminal: Terminal, model: BilingualModel, documents: list[str], language: str) -> None:
+    """Say so where documents look like the other language."""
+    counts = {name: model.vectorize(documents, name).nnz for name in model.languages_}
+    if counts[model.other(language)] > 2 * counts[language]:
+        terminal.note(f"scca: note: the candidates look like {model.other(language)}, not {language}; check the files.")
+
+
 def _summary(model: BilingualModel) -> dict:
     scca = model.scca_
     return {
@@ -329,9 +352,9 @@ def _summary(model: BilingualModel) -> dict:
     }
 
 
-def _as_dict(c: Component) -> dict:
+def _as_dict(c: Component, top: int) -> dict:
     def weighted(items, name):
-        return [{name: item.name, "weight": item.weight, "index": item.index} for item in items]
+        return [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
 
     return {
         "component": c.number,

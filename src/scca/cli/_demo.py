@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-from rich.table import Table
 
 from ..datasets import load_trilingual
 from ..estimators import KernelCCA
@@ -17,11 +16,13 @@ __all__ = ["run_demo"]
 _TRAIN = 200
 
 
-def run_demo(folder: Path, languages: tuple[str, str], components: int, seed: int, terminal: Terminal) -> None:
+def run_demo(folder: Path, languages: tuple[str, str], components: int | None, seed: int, terminal: Terminal) -> None:
     """Fit on 200 documents of the corpus, find the mates of the other 100, and leave the results in `folder`."""
     from ..report import prepare, write_report
     from ..report._figures import sparsity_figure
 
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; name a folder.")
     corpus = load_trilingual()
     first, second = (np.array(corpus.texts(language), dtype=object) for language in languages)
     order = np.random.default_rng(seed).permutation(len(corpus))
@@ -43,6 +44,7 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int, seed: in
         "training_documents": len(train),
         "test_documents": len(test),
         "words": len(model.vectorizers_[0].words_),
+        "components": model.scca_.n_components_,
         "words_used": words_used,
         "average_precision": precision,
         "kernel_cca_average_precision": baseline,
@@ -62,10 +64,11 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int, seed: in
     words = [word.name for word in made.words if word.weight > 0]
     terminal.print(f"{languages[1]} words generated for it: {' '.join(words[:15])}\n")
 
-    table = Table("finding mates of unseen documents", "words", "average precision", box=None)
-    table.add_row("sparse CCA", str(words_used), f"{precision:.3f}")
-    table.add_row("kernel CCA", str(result["words"]), f"{baseline:.3f}")
-    terminal.print(table)
+    rows = [
+        ("sparse CCA", f"{words_used} of {result['words']}", f"{precision:.3f}"),
+        ("kernel CCA", f"{result['words']} of {result['words']}", f"{baseline:.3f}"),
+    ]
+    terminal.table(("finding mates of unseen documents", "words with a weight", "average precision"), rows)
     terminal.print(f"\nmodel, figure and report: {folder}")
 
 

@@ -3,14 +3,17 @@
 import functools
 import json
 import sys
+import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 __all__ = ["Debug", "Json", "Quiet", "Seed", "Terminal", "one_line_errors"]
 
@@ -18,6 +21,18 @@ Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+_OPTIONS = {
+    "drop_empty=True": "--drop-empty",
+    "columns= with": "--columns with",
+    "`n_components`": "--components",
+    "n_components": "--components",
+    "min_df=": "--min-df ",
+    "min_df": "--min-df",
+    "stop_words": "--stop-words",
+    "; name it.": "; name it with --from.",
+}
 
 
 def one_line_errors(command: Callable) -> Callable:
@@ -54,12 +69,19 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror.lower()}."
-    return " ".join(str(error).split())
+    return _as_options(" ".join(str(error).split()))
+
+
+def _as_options(text: str) -> str:
+    """A message of the library with its parameters called as the command line calls them."""
+    for parameter, option in _OPTIONS.items():
+        text = text.replace(parameter, option)
+    return text
 
 
 def _note(message, category, filename, lineno, file=None, line=None) -> None:
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning):
-        _say(f"scca: note: {' '.join(str(message).split())}")
+        _say(f"scca: note: {_as_options(' '.join(str(message).split()))}")
 
 
 def _ignore(*args, **kwargs) -> None:
@@ -76,15 +98,26 @@ class Terminal:
     def __init__(self, quiet: bool = False, as_json: bool = False):
         self.as_json = as_json
         self._quiet = quiet
-        self.out = Console(soft_wrap=False)
+        self._out = Console()
         self._err = Console(stderr=True)
 
     def note(self, line: str) -> None:
         if not self._quiet:
             _say(line)
 
-    def print(self, content) -> None:
-        self.out.print(content, highlight=False, markup=isinstance(content, str) and False)
+    def print(self, line: str) -> None:
+        print(line if not self._out.is_terminal else textwrap.fill(line, self._out.width, replace_whitespace=False))
+
+    def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+        """Columns on a terminal; in a pipe one line a row, fields separated by tabs, nothing cut."""
+        if not self._out.is_terminal:
+            for row in (header, *rows):
+                print("\t".join(row))
+            return
+        table = Table(*header, box=None)
+        for row in rows:
+            table.add_row(*map(escape, row))
+        self._out.print(table, highlight=False)
 
     def json(self, value) -> None:
         sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")

@@ -221,6 +221,10 @@ class BilingualModel(BaseEstimator):
         side = self._side(language)
         return self.vectorizers_[side].transform(documents)
 
+    def knows(self, documents: Iterable[str], language: str) -> np.ndarray:
+        """For each document, whether any of its words is known."""
+        return _known(self.vectorize(documents, language))
+
     def _project(self, vectors: sp.csr_array, language: str) -> np.ndarray:
         if not vectors.shape[0]:
             return np.empty((0, self.scca_.n_components_))

@@ -141,51 +141,49 @@ def storage_of(matrix, *, symmetric: bool = False) -> Storage:
     return SparseStorage(matrix) if sp.issparse(matrix) else DenseStorage(matrix)
 
 
+# Indices are turned unsigned below: numba checks signed ones for counting from the end, which doubles the time.
+
+
 @compiled
 def _dot_columns(data, indices, indptr, columns, r, out):
     for position in range(len(columns)):
-        start, stop = indptr[columns[position]], indptr[columns[position] + 1]
-        # four sums at a time: one would have to wait for itself at every step
-        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        fours = start + (stop - start) // 4 * 4
-        for p in range(start, fours, 4):
-            first += data[p] * r[indices[p]]
-            second += data[p + 1] * r[indices[p + 1]]
-            third += data[p + 2] * r[indices[p + 2]]
-            fourth += data[p + 3] * r[indices[p + 3]]
-        for p in range(fours, stop):
-            first += data[p] * r[indices[p]]
-        out[position] = (first + second) + (third + fourth)
+        start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
+        total = 0.0
+        for p in range(start, stop):
+            total += data[p] * r[np.uint64(indices[p])]
+        out[position] = total
 
 
 @compiled
 def _add_columns(data, indices, indptr, columns, v, out):
     for position in range(len(columns)):
-        j = columns[position]
-        for p in range(indptr[j], indptr[j + 1]):
-            out[indices[p]] += data[p] * v[position]
+        start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
+        for p in range(start, stop):
+            out[np.uint64(indices[p])] += data[p] * v[position]
 
 
 @compiled
 def _add_gram(data, indices, indptr, left, right, weights, out):
     """out[a, b] += sum over samples i of weights[i] A[i, left[a]] A[i, right[b]], by way of the rows of A[:, right]."""
-    starts = np.zeros(len(weights) + 1, dtype=np.int64)
+    one = np.uint64(1)
+    starts = np.zeros(len(weights) + 1, dtype=np.uint64)
     for b in range(len(right)):
-        for p in range(indptr[right[b]], indptr[right[b] + 1]):
-            starts[indices[p] + 1] += 1
-    for i in range(len(weights)):
-        starts[i + 1] += starts[i]
+        for p in range(np.uint64(indptr[right[b]]), np.uint64(indptr[right[b] + 1])):
+            starts[np.uint64(indices[p]) + one] += one
+    for sample in range(len(weights)):
+        starts[sample + 1] += starts[sample]
     filled = starts[:-1].copy()
-    positions = np.empty(starts[-1], dtype=np.int32)
+    positions = np.empty(starts[-1], dtype=np.uint32)
     values = np.empty(starts[-1])
     for b in range(len(right)):
-        for p in range(indptr[right[b]], indptr[right[b] + 1]):
-            i = indices[p]
+        for p in range(np.uint64(indptr[right[b]]), np.uint64(indptr[right[b] + 1])):
+            i = np.uint64(indices[p])
             positions[filled[i]] = b
             values[filled[i]] = data[p] * weights[i]
-            filled[i] += 1
+            filled[i] += one
     for a in range(len(left)):
-        for p in range(indptr[left[a]], indptr[left[a] + 1]):
-            i = indices[p]
-            for q in range(starts[i], starts[i + 1]):
-                out[a, positions[q]] += data[p] * values[q]
+        row = out[a]
+        for p in range(np.uint64(indptr[left[a]]), np.uint64(indptr[left[a] + 1])):
+            i, value = np.uint64(indices[p]), data[p]
+            for q in range(starts[i], starts[i + one]):
+                row[np.uint64(positions[q])] += value * values[q]
