@@ -56,6 +56,7 @@ def test_finds_mates_far_better_than_chance(model, corpus):
     assert result.average_precision > 0.3  # guessing gives 0.08
     assert model.score(PairedText.of(first, second)) == result.average_precision
     assert result == average_precision(model.project(first, "en"), model.project(second, "fr"))
+    assert np.mean(1 / model.ranks(first, second)[0]) == pytest.approx(result.a_to_b)
 
 
 def test_pairs_in_the_other_order_are_turned_round(model, corpus):

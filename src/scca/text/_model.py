@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._validation import check_count
 from ..estimators import SparseCCA
 from ..generation import Generated, Generator
-from ..retrieval import AveragePrecision, average_precision, best_matches
+from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import FeatureView
 from ._readers import PairedText
 from ._vectorizer import TextVectorizer
@@ -272,6 +272,11 @@ class BilingualModel(BaseEstimator):
         """Average precision of finding mates among new pairs: document i of both languages is the same one."""
         first_language, second_language = self.languages_
         return average_precision(self.project(first, first_language), self.project(second, second_language))
+
+    def ranks(self, first: Sequence[str], second: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Ranks of the mates among new pairs, from the first language to the second and back; 1 is the best."""
+        first_language, second_language = self.languages_
+        return mate_ranks(self.project(first, first_language), self.project(second, second_language))
 
     def score(self, pairs: PairedText, y=None) -> float:
         """Average precision of finding mates among new pairs, both directions averaged.
