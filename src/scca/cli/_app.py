@@ -246,7 +246,7 @@ def explain(
     for c in shown:
         terminal.print(
             f"component {c.number + 1}: correlation {c.correlation:.3f}, {len(c.words)} words, "
-            f"{len(c.documents)} documents, duality gap {max(0.0, c.dual_gap):.1e}"
+            f"{len(c.documents)} document{'s' * (len(c.documents) != 1)}, duality gap {max(0.0, c.dual_gap):.1e}"
         )
         terminal.print(f"  {bilingual.languages_[0]} words: {_listed(c.words[:top])}")
         terminal.print(f"  {bilingual.languages_[1]} words: {_listed(c.mate_words[:top])}")
