@@ -7,7 +7,6 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-
 _USED = {"scca": "solve_component"}
 
 

@@ -5,7 +5,6 @@ from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
 __all__ = [
     "DataWarning",
@@ -45,6 +44,8 @@ def _is_plain(data) -> bool:
 
 
 def _converted(data, name: str):
+    from sklearn.utils import check_array  # here: scikit-learn takes seconds to load, and plain arrays need none of it
+
     try:
         return check_array(
             data,

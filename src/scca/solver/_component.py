@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
-from sklearn.exceptions import ConvergenceWarning
 
 from .._threads import threads_for
 from .._validation import check_count, check_kernel_matrix, check_matrix, check_tolerance
@@ -188,6 +187,8 @@ def finished(
             f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."
         )
     if not outcome.converged:
+        from sklearn.exceptions import ConvergenceWarning  # here: it loads all of scikit-learn
+
         short = outcome.n_iter == max_iter
         remedy = f"raise max_iter (now {max_iter}) or tol" if short else "rounding error allows no less: raise tol"
         warnings.warn(

@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS, pairwise_kernels
 
 __all__ = ["Kernel"]
 
@@ -21,6 +19,8 @@ class Kernel:
     params: Mapping = field(default_factory=dict)
 
     def __post_init__(self):
+        from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # here: views without a kernel need none of it
+
         names = [*sorted(PAIRWISE_KERNEL_FUNCTIONS), "precomputed"]
         if not callable(self.function) and self.function not in names:
             raise ValueError(f"kernel must be a callable or one of {', '.join(names)}; got {self.function!r}.")
@@ -37,6 +37,8 @@ class Kernel:
 
     def matrix(self, left, right=None, n_jobs: int | None = None) -> np.ndarray:
         """k of every row of `left` with every row of `right` (of `left` itself by default), in float64."""
+        from joblib import Parallel, delayed
+
         right = left if right is None else right
         blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self._block)(left[start : start + _BLOCK], right) for start in range(0, left.shape[0], _BLOCK)
@@ -50,6 +52,8 @@ class Kernel:
         return np.concatenate([np.diag(self._block(s, s)) for s in (samples[i : i + step] for i in starts)])
 
     def _block(self, left, right) -> np.ndarray:
+        from sklearn.metrics.pairwise import pairwise_kernels
+
         try:
             values = pairwise_kernels(left, right, metric=self.function, **self.params)
         except (TypeError, ValueError) as error:
