@@ -63,7 +63,7 @@ def _converted(data, name: str):
 def check_magnitude(data, name: str) -> None:
     """Refuse values whose squares leave the range of float64."""
     values = data.data if sp.issparse(data) else data
-    largest = float(np.max(np.abs(values), initial=0.0))
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # no copy of a mapped file
     if largest and not _SMALLEST < largest < _LARGEST:
         raise ValueError(
             f"the largest value of {name} must lie between {_SMALLEST:g} and {_LARGEST:g} for its squares to be "

@@ -14,5 +14,5 @@ def main() -> None:
     except ImportError as error:
         sys.exit(f"scca: the command line needs {error.name}: pip install 'scca[cli]'.")
     except KeyboardInterrupt:
-        print("scca: interrupted; nothing was written.", file=sys.stderr)
+        print("scca: interrupted; no file is left half-written.", file=sys.stderr)
         sys.exit(130)

@@ -21,6 +21,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+_TELLING = 200  # documents that are enough to tell a language by
+
 Model = Annotated[Path, typer.Argument(help="A model file that `scca fit` wrote.", show_default=False)]
 From = Annotated[
     str | None, typer.Option("--from", help="Language of the queries; found from their words if not given.")
@@ -130,11 +132,11 @@ def mates(
     source = _source(bilingual, asked, source, terminal)
     found = bilingual.mates(asked, offered, source=source, top=top)
     _note_unknown(terminal, "queries", found.known, source)
-    _note_unknown(terminal, "candidates", bilingual.knows(offered, found.target), found.target)
-    _note_language(terminal, bilingual, offered, found.target)
+    _note_unknown(terminal, "candidates", found.known_candidates, found.target)
+    _note_language(terminal, bilingual, offered[:_TELLING], found.target)
     precision = None
     if len(asked) == len(offered):
-        precision = average_precision(bilingual.project(asked, found.source), bilingual.project(offered, found.target))
+        precision = average_precision(found.query_scores, found.candidate_scores)
     if as_json:
         result: dict = {"from": found.source, "to": found.target, "mates": []}
         for i in range(len(asked)):

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._files import atomic_write
 from ..datasets import load_trilingual
 from ..estimators import KernelCCA
 from ..persistence import save
@@ -37,7 +38,8 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / "model.scca")
     write_report(model, folder / "report.html")
-    sparsity_figure(prepare(model)).savefig(folder / "sparsity.png", dpi=160)
+    with atomic_write(folder / "sparsity.png") as file:
+        sparsity_figure(prepare(model)).savefig(file, format="png", dpi=160)
     words_used = int(model.scca_.x_weights_.any(axis=1).sum())
     result = {
         "languages": list(languages),

@@ -46,7 +46,7 @@ def one_line_errors(command: Callable) -> Callable:
                 warnings.simplefilter("default")
                 return command(*args, debug=debug, **options)
         except KeyboardInterrupt:
-            _say("scca: interrupted; nothing was written.")
+            _say("scca: interrupted; no file is left half-written.")
             raise typer.Exit(130) from None
         except BrokenPipeError:  # the reader, `head` for example, has seen enough
             sys.stderr.close()

@@ -70,8 +70,10 @@ class Mates:
         Positions of candidates.
     similarities : ndarray of shape (n_queries, top)
         Cosines in the common space.
-    known : ndarray of bool of shape (n_queries,)
-        False for a query without any known word: it ties with everything, and its mates mean nothing.
+    known, known_candidates : ndarray of bool of shape (n_queries,) and (n_candidates,)
+        False for a document without any known word: it ties with everything, and its mates mean nothing.
+    query_scores, candidate_scores : ndarray of shape (n, n_components)
+        Where the documents lie in the common space.
     """
 
     source: str
@@ -79,6 +81,9 @@ class Mates:
     indices: np.ndarray
     similarities: np.ndarray
     known: np.ndarray
+    known_candidates: np.ndarray
+    query_scores: np.ndarray
+    candidate_scores: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -221,10 +226,6 @@ class BilingualModel(BaseEstimator):
         side = self._side(language)
         return self.vectorizers_[side].transform(documents)
 
-    def knows(self, documents: Iterable[str], language: str) -> np.ndarray:
-        """For each document, whether any of its words is known."""
-        return _known(self.vectorize(documents, language))
-
     def _project(self, vectors: sp.csr_array, language: str) -> np.ndarray:
         if not vectors.shape[0]:
             return np.empty((0, self.scca_.n_components_))
@@ -263,10 +264,11 @@ class BilingualModel(BaseEstimator):
         `source` is the language of the queries; found from their words if not given.
         """
         source = self.detect_language(queries) if source is None else source
-        vectors = self.vectorize(queries, source)
         target = self.other(source)
-        found = best_matches(self._project(vectors, source), self.project(candidates, target), check_count(top, "top"))
-        return Mates(source, target, *found, known=_known(vectors))
+        asked, offered = self.vectorize(queries, source), self.vectorize(candidates, target)
+        scores = self._project(asked, source), self._project(offered, target)
+        found = best_matches(*scores, check_count(top, "top"))
+        return Mates(source, target, *found, _known(asked), _known(offered), *scores)
 
     def average_precision(self, first: Sequence[str], second: Sequence[str]) -> AveragePrecision:
         """Average precision of finding mates among new pairs: document i of both languages is the same one."""
