@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .._drawing import to_png
 from .._files import atomic_write
 from ..datasets import load_trilingual
 from ..estimators import KernelCCA
@@ -39,7 +40,7 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     save(model, folder / "model.scca")
     write_report(model, folder / "report.html")
     with atomic_write(folder / "sparsity.png") as file:
-        sparsity_figure(prepare(model)).savefig(file, format="png", dpi=160)
+        file.write(to_png(sparsity_figure(prepare(model))))
     words_used = int(model.scca_.x_weights_.any(axis=1).sum())
     result = {
         "languages": list(languages),

@@ -1,25 +1,17 @@
 """Figures from a report's numbers."""
 
-import io
-
+from .._drawing import COLOURS, new_figure
 from ._data import ReportData
 
-__all__ = ["correlation_figure", "sparsity_figure", "to_svg"]
+__all__ = ["correlation_figure", "sparsity_figure"]
 
-_INK, _ACCENT, _SECOND = "#22313f", "#1b7f79", "#c8553d"
+_ACCENT, _SECOND = COLOURS[:2]
 
 
-def _axes(width: float = 6.4, height: float = 3.0):
-    # the object interface of matplotlib: no global state, no display
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def _axes():
     from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(colors=_INK, labelsize=9)
+    figure, (axes,) = new_figure()
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure, axes
 
@@ -47,14 +39,3 @@ def sparsity_figure(data: ReportData):
         )
     axes.set(xlabel="components", ylabel="used in all", ylim=(0, None))
     return figure
-
-
-def to_svg(figure) -> str:
-    """The figure as an SVG element that stands inside a page."""
-    import matplotlib
-
-    buffer = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "scca", "svg.fonttype": "none"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_count
 
-__all__ = ["TextVectorizer", "tokenize"]
+__all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
 
 
 def tokenize(text: str) -> list[str]:
@@ -73,17 +73,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             if "empty vocabulary" not in str(error):
                 raise
             raise ValueError("the documents hold no word: pass texts of letters, or fewer stop words.") from error
-        n = counts.shape[0]
-        frequency = np.diff(counts.indptr)
-        kept = np.flatnonzero((frequency >= min_df) & (frequency < n))
+        kept, idf = inverse_frequencies(counts, min_df)
         if not len(kept):
             raise ValueError(
-                f"no word is left: of {len(frequency)} words none is in at least min_df={min_df} and in fewer than all "
-                f"{n} documents; lower min_df or pass more documents."
+                f"no word is left: of {counts.shape[1]} words none is in at least min_df={min_df} and in fewer than "
+                f"all {counts.shape[0]} documents; lower min_df or pass more documents."
             )
         self.words_ = counter.get_feature_names_out()[kept]
-        self.idf_ = np.log(n / frequency[kept])
+        self.idf_ = idf
         return self._weighted(counts[:, kept])
+
+    def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
+        """How often each document has each word, before anything is left out or weighted, and the words."""
+        counter = self._counter(None)
+        counts = sp.csr_array(counter.fit_transform(_checked(documents)))
+        return counts, counter.get_feature_names_out()
 
     def transform(self, documents: Iterable[str]) -> sp.csr_array:
         """Vectors of documents over the words learnt; unknown words are passed over."""
@@ -110,6 +114,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def _weighted(self, counts: sp.csc_array) -> sp.csr_array:
         counts.data *= np.repeat(self.idf_, np.diff(counts.indptr))
         return counts.tocsr()
+
+
+def inverse_frequencies(counts: sp.csc_array, min_df: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """The words that tell documents apart, in at least `min_df` of them and not in all, and their log(n / df)."""
+    n = counts.shape[0]
+    frequency = np.diff(counts.indptr)
+    kept = np.flatnonzero((frequency >= min_df) & (frequency < n))
+    return kept, np.log(n / frequency[kept])
 
 
 def _checked(documents: Iterable[str]):

@@ -1,0 +1,40 @@
+"""How figures look, and how they become files: matplotlib's object interface, no global state, no display."""
+
+import io
+
+__all__ = ["COLOURS", "INK", "new_figure", "to_png", "to_svg"]
+
+INK = "#22313f"
+COLOURS = ("#1b7f79", "#c8553d", "#6b5ca5", "#b58900", "#5c6b7a")
+
+
+def new_figure(columns: int = 1, *, width: float = 6.4, height: float = 3.0):
+    """A figure and its axes side by side, a list of `columns`."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = list(figure.subplots(1, columns, squeeze=False)[0])
+    for axes in panels:
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.tick_params(colors=INK, labelsize=9)
+    return figure, panels
+
+
+def to_svg(figure) -> str:
+    """The figure as an SVG element that stands inside a page; the same figure gives the same bytes."""
+    import matplotlib
+
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "scca", "svg.fonttype": "none"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None}, transparent=True)
+    text = buffer.getvalue()
+    return text[text.index("<svg") :]
+
+
+def to_png(figure) -> bytes:
+    """The figure as the bytes of a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=160)
+    return buffer.getvalue()

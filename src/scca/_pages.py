@@ -1,0 +1,24 @@
+"""Pages from templates, with what they need checked before any work is done."""
+
+from importlib.resources import files
+
+__all__ = ["check_page_tools", "render_template"]
+
+
+def check_page_tools(what: str) -> None:
+    """Refuse, naming the extra, where a page or its figures could not be made; `what` begins the sentence."""
+    try:
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError(f"{what} need {error.name}: pip install 'scca[report]'.") from error
+
+
+def render_template(package: str, name: str, **values) -> str:
+    """The template `name` that lies in `package`, filled in; what is put into HTML is escaped."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=name.endswith(".html"), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(files(package).joinpath(name).read_text(encoding="utf-8")).render(**values)
