@@ -299,6 +299,64 @@ def demo(
     run_demo(output, languages, components, seed, Terminal(quiet, as_json))
 
 
+@app.command()
+@one_line_errors
+def reproduce(
+    more: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", hidden=True)] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to leave the results in.")] = Path(
+        "scca-results"
+    ),
+    corpus: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A B", help="Two line-aligned files; default: the built-in corpus.", show_default=False),
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="One TSV, CSV, parquet or TMX instead of two files.", show_default=False)
+    ] = None,
+    languages: Annotated[
+        tuple[str, str] | None,
+        typer.Option(metavar="FIRST SECOND", help="Two labels; default: the suffixes.", show_default=False),
+    ] = None,
+    columns: Annotated[
+        tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="figure1, table1, figure2 ... figure5; several may follow.", show_default=False
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small version: 2 splits, 40 pairs left out.")] = False,
+    splits: Annotated[int, typer.Option(min=1, help="Random splits of the documents.")] = 10,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TRAIN/TEST", help="Another size to find mates at; may be repeated.", show_default=False),
+    ] = None,
+    documents: Annotated[int, typer.Option(min=8, help="Pairs to draw from a larger corpus.")] = 1000,
+    frequencies: Annotated[
+        str, typer.Option(help='Document frequencies of "training" documents, or of the whole "corpus".')
+    ] = "training",
+    query: Annotated[int, typer.Option(min=1, help="The document of Figure 1, counted from 1.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Tasks at a time; results do not depend on it.")] = 1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The table and figures of the paper, beside what it reports.
+
+    A run that was stopped goes on where it was when the same command is given again.
+
+    Example: scca reproduce -o results --quick
+
+    Example: scca reproduce -o results --corpus corpus.en corpus.fr --only figure2 figure3 --jobs 2
+    """
+    from ._reproduce import Request, run_reproduce
+
+    request = Request(corpus, table, languages, columns, quick, splits, size or [], documents, frequencies, query, seed)
+    run_reproduce(output, request, [*(only or []), *(more or [])], jobs, Terminal(quiet, as_json))
+
+
 # --- what the commands share ---------------------------------------------------------------------------------------
 
 

@@ -1,0 +1,114 @@
+"""`scca reproduce`: from options to corpora and settings, and what the terminal is told of the results."""
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..datasets import load_trilingual
+from ..reproduce import Corpus, Results, Settings, count_corpus, parse_size, reproduce
+from ..reproduce._claims import compare
+from ..text import PairedText, read_pairs
+from ._terminal import Terminal
+
+__all__ = ["Request", "run_reproduce"]
+
+_FEWEST = 8  # pairs; with fewer there is nothing to split
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the numbers depend on, as the command line has it."""
+
+    corpus: tuple[Path, Path] | None
+    table: Path | None
+    languages: tuple[str, str] | None
+    columns: tuple[str, str] | None
+    quick: bool
+    splits: int
+    sizes: list[str]
+    documents: int
+    frequencies: str
+    query: int
+    seed: int
+
+    def settings(self) -> Settings:
+        settings = Settings(
+            seed=self.seed,
+            splits=self.splits,
+            frequencies=self.frequencies,
+            query=self.query - 1,
+            sizes=tuple(parse_size(size) for size in self.sizes),
+        )
+        return settings.quick() if self.quick else settings
+
+    def command(self) -> str:
+        """A command that makes the same numbers; files by their names alone."""
+        words = ["scca", "reproduce"]
+        if self.corpus:
+            words += ["--corpus", *(path.name for path in self.corpus)]
+        if self.table:
+            words += ["--table", self.table.name]
+        for name in ("languages", "columns"):
+            if getattr(self, name):
+                words += [f"--{name}", *getattr(self, name)]
+        words += ["--quick"] if self.quick else []
+        for size in self.sizes:
+            words += ["--size", size]
+        defaults = {"splits": 10, "documents": 1000, "frequencies": "training", "query": 1, "seed": 0}
+        for name, default in defaults.items():
+            if getattr(self, name) != default:
+                words += [f"--{name}", str(getattr(self, name))]
+        return shlex.join(words)
+
+    def corpora(self) -> tuple[Corpus, Corpus]:
+        """What stands for the paper's English-French and English-Spanish corpora."""
+        if self.corpus and self.table:
+            raise ValueError("reproduce takes either --corpus or --table; give one of the two.")
+        if not (self.corpus or self.table):
+            trilingual = load_trilingual()
+            french, spanish = (
+                PairedText.of(trilingual.en, trilingual.texts(language), ("en", language)) for language in ("fr", "es")
+            )
+            return self._counted(french, "built-in-en-fr"), self._counted(spanish, "built-in-en-es")
+        files = self.corpus or (self.table, None)
+        pairs = read_pairs(*files, languages=self.languages, columns=self.columns)
+        counted = self._counted(pairs, _name(*files))
+        return counted, counted
+
+    def _counted(self, pairs: PairedText, name: str) -> Corpus:
+        corpus = count_corpus(pairs, name, self.documents, self.seed)
+        if len(corpus) < _FEWEST:
+            raise ValueError(f"reproduce needs at least {_FEWEST} pairs of documents; got {len(corpus)}.")
+        if self.query > len(corpus):
+            raise ValueError(f"--query must be at most {len(corpus)}, the number of documents; got {self.query}.")
+        return corpus
+
+
+def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, terminal: Terminal) -> None:
+    """Run what is asked for, and print how it compares."""
+    settings, names = request.settings(), [name for given in only for name in given.split(",") if name]
+    french, spanish = request.corpora()
+    with terminal.progress("tasks") as progress:
+        results = reproduce(
+            folder, french, spanish, settings, only=names, jobs=jobs, command=request.command(), progress=progress
+        )
+    _tell(results, terminal)
+
+
+def _tell(results: Results, terminal: Terminal) -> None:
+    claims = compare(results.data)
+    if terminal.as_json:
+        told = [vars(claim) for claim in claims]
+        terminal.json({"folder": str(results.folder), "experiments": list(results.data), "comparison": told})
+        return
+    rows = [(claim.where, claim.statement, claim.paper, claim.found, claim.verdict) for claim in claims]
+    terminal.table(("", "the paper's statement", "paper", "here", ""), rows)
+    terminal.print(f"\nnumbers, figures and page: {results.folder / 'index.html'}")
+
+
+def _name(first: Path, second: Path | None) -> str:
+    """What one or two files are called, without their endings."""
+    names = [first.name] if second is None else [first.name, second.name]
+    stems = dict.fromkeys(re.sub(r"[^\w-]+", "-", name.split(".")[0]).strip("-") for name in names)
+    return "-".join(stems) or "corpus"

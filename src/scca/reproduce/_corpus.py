@@ -1,0 +1,101 @@
+"""A paired corpus as counts of words, from which every experiment takes its own training and test vectors."""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..text import PairedText, TextVectorizer
+from ..text._vectorizer import inverse_frequencies
+
+__all__ = ["FREQUENCIES", "Corpus", "count_corpus"]
+
+FREQUENCIES = ("training", "corpus")
+
+Indices = Sequence[int] | np.ndarray
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Counts of words in paired documents.
+
+    Attributes
+    ----------
+    name : str
+    languages : tuple of two str
+    counts : tuple of two csr_array of shape (n_documents, n_words)
+        Of the documents in use.
+    n_pairs : int
+        Pairs the corpus has; more than the documents in use if those were drawn from it.
+    sha256 : tuple of two str
+        Of all documents of a language, a newline after each.
+    """
+
+    name: str
+    languages: tuple[str, str]
+    counts: tuple[sp.csr_array, sp.csr_array]
+    n_pairs: int
+    sha256: tuple[str, str]
+
+    def __len__(self) -> int:
+        return self.counts[0].shape[0]
+
+    @property
+    def n_words(self) -> tuple[int, int]:
+        return self.counts[0].shape[1], self.counts[1].shape[1]
+
+    def distinct_words(self, side: int) -> np.ndarray:
+        """How many different words each document has."""
+        return np.diff(self.counts[side].indptr)
+
+    def vectors(
+        self, side: int, train: Indices, test: Indices, frequencies: str = "training", min_df: int = 1
+    ) -> tuple[sp.csr_array, sp.csr_array]:
+        """TF-IDF vectors of training and test documents.
+
+        The words and their document frequencies come from the training documents alone, as `TextVectorizer` would have
+        them, or, with `frequencies="corpus"`, from all documents.
+        """
+        counts = self.counts[side]
+        kept, idf = inverse_frequencies(sp.csc_array(counts[train] if frequencies == "training" else counts), min_df)
+        weighted = sp.csr_array(counts[:, kept] @ sp.diags_array(idf))
+        return weighted[train], weighted[test]
+
+    def joined(self, times: int) -> "Corpus":
+        """`times` documents in a row made one: longer documents, and fewer of them."""
+        groups = np.arange(len(self)) // times
+        join = sp.csr_array((np.ones(len(self)), (groups, np.arange(len(self)))))
+        complete = len(self) // times
+        return replace(self, counts=tuple(sp.csr_array((join @ c)[:complete]) for c in self.counts))
+
+    def thinned(self, share: float, seed: int) -> "Corpus":
+        """Every word occurrence kept with probability `share`: shorter documents, and as many of them."""
+        rng = np.random.default_rng(seed)
+        thinned = []
+        for counts in self.counts:
+            kept = counts.copy()
+            kept.data = rng.binomial(counts.data.astype(np.int64), share).astype(np.float64)
+            kept.eliminate_zeros()
+            thinned.append(kept)
+        return replace(self, counts=tuple(thinned))
+
+
+def count_corpus(pairs: PairedText, name: str, n_documents: int | None = None, seed: int = 0) -> Corpus:
+    """Count the words of a corpus, or of `n_documents` pairs drawn from it at random where it has more."""
+    chosen = None
+    if n_documents is not None and n_documents < len(pairs):
+        chosen = frozenset(np.random.default_rng(seed).choice(len(pairs), n_documents, replace=False).tolist())
+    digests = hashlib.sha256(), hashlib.sha256()
+    first, second = (
+        TextVectorizer().count(_selected(pairs.documents(side), chosen, digests[side]))[0] for side in (0, 1)
+    )
+    return Corpus(name, pairs.languages, (first, second), len(pairs), (digests[0].hexdigest(), digests[1].hexdigest()))
+
+
+def _selected(documents: Iterable[str], chosen: frozenset | None, digest) -> Iterator[str]:
+    for i, document in enumerate(documents):
+        digest.update(document.encode() + b"\n")
+        if chosen is None or i in chosen:
+            yield document

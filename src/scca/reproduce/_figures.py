@@ -1,0 +1,115 @@
+"""Figures from the experiments' numbers."""
+
+from collections.abc import Callable
+
+from .._drawing import COLOURS, INK, new_figure
+from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
+
+__all__ = ["draw"]
+
+_METHOD_COLOURS = dict(zip(METHODS, COLOURS, strict=False))
+_ERROR_BARS = 12  # about how many a curve has; a bar at every projection would hide the curves
+
+
+def draw(experiment: Experiment, data: dict):
+    """The figure of an experiment's numbers."""
+    return _DRAWN[type(experiment)](data)
+
+
+def _path(data: dict):
+    figure, panels = new_figure(2, width=9.0, height=3.4)
+    for axes, d in zip(panels, data["directions"], strict=True):
+        axes.plot(d["mu"], d["ratio"], color=COLOURS[0], linewidth=1.6, label="over mu")
+        axes.axhline(1.0, color=INK, linewidth=0.9, linestyle="--", label="ideal: as many words as the mate")
+        axes.axvline(d["automatic_mu"], color=COLOURS[1], linewidth=0.9, label="automatic mu")
+        axes.plot([d["automatic_mu"]], [d["automatic_ratio"]], "x", color=COLOURS[1], label="_automatic")
+        axes.set(xscale="log", xlabel="mu", ylabel="words generated / words of the mate", ylim=(0, None))
+        axes.set_title(f"{d['from']} query, {d['to']} words", fontsize=10, color=INK)
+    panels[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _ratios(data: dict):
+    figure, (scatter, bars) = new_figure(2, width=10.0, height=4.2)
+    longest = 0
+    for d, colour in zip(data["directions"], COLOURS, strict=False):
+        mate, selected = ([row[name] for row in d["rows"]] for name in ("mate_words", "selected"))
+        scatter.plot(mate, selected, ".", color=colour, markersize=3, label=f"{d['from']} query, {d['to']} words")
+        longest = max(longest, *mate)
+    scatter.plot([0, longest], [0, longest], color=INK, linewidth=0.9, linestyle="--", label="ideal: as many")
+    scatter.set(xlabel="words of the mate", ylabel="words generated, automatic mu", xlim=(0, None), ylim=(0, None))
+    scatter.legend(frameon=False, fontsize=8)
+    variations = data["variations"][::-1]
+    places = range(len(variations))
+    means, spreads = ([v["ratio"][name] for v in variations] for name in ("mean", "std"))
+    bars.barh(places, means, xerr=spreads, color=COLOURS[0], ecolor=INK, error_kw={"linewidth": 0.8}, height=0.65)
+    bars.set_yticks(places, [v["description"].split(",")[0] for v in variations], fontsize=8)
+    bars.axvline(1.0, color=INK, linewidth=0.9, linestyle="--")
+    bars.set_xlabel("words generated / words of the mate")
+    return figure
+
+
+def _errors(data: dict):
+    figure, panels = new_figure(len(data["panels"]), width=1.2 + 4.4 * len(data["panels"]), height=3.8)
+    for axes, panel in zip(panels, data["panels"], strict=True):
+        for i, (name, label) in enumerate(METHODS.items()):
+            errors, colour = panel["methods"][name], _METHOD_COLOURS[name]
+            numbers = range(1, len(errors["mean"]) + 1)
+            style = "--" if name == "kcca-tuned" else "-"  # often on top of the untuned one
+            axes.plot(numbers, errors["mean"], color=colour, linewidth=1.6, linestyle=style, label=label)
+            step = max(1, len(numbers) // _ERROR_BARS)
+            shown = slice(i * step // len(METHODS), None, step)  # side by side, not on top of each other
+            axes.errorbar(
+                numbers[shown],
+                errors["mean"][shown],
+                yerr=errors["std"][shown],
+                fmt="none",
+                ecolor=colour,
+                elinewidth=0.9,
+                capsize=2,
+            )
+        axes.axhline(
+            panel["no-learning"]["mean"][0], color=INK, linewidth=0.9, linestyle=":", label="no learning: similarities"
+        )
+        axes.set(xlabel="projections", ylabel="average precision error 1 - p", ylim=(0, None))
+        axes.set_title(_sizes(panel), fontsize=10, color=INK)
+    panels[0].legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _sparsity(data: dict):
+    figure, panels = new_figure(2 * len(data["panels"]), width=1.2 + 4.2 * 2 * len(data["panels"]), height=3.4)
+    for i, panel in enumerate(data["panels"]):
+        first, second = panel["languages"]
+        labels = {"words": f"{first} words used", "documents": f"{second} documents used"}
+        full = {"words": panel["vocabulary"][0], "documents": panel["train"]}
+        for axes, (name, label), colour in zip(panels[2 * i :], labels.items(), COLOURS, strict=False):
+            used = panel[name]
+            numbers = range(1, len(used["mean"]) + 1)
+            axes.plot(numbers, used["mean"], color=colour, linewidth=1.6, label="sparse CCA")
+            step = max(1, len(numbers) // _ERROR_BARS)
+            bars = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}
+            axes.errorbar(numbers[::step], used["mean"][::step], yerr=used["std"][::step], **bars)
+            axes.axhline(
+                full[name], color=INK, linewidth=0.9, linestyle="--", label=f"kernel CCA: all {full[name]:,.0f}"
+            )
+            axes.set(xlabel="projections", ylabel=label)
+            axes.set_title(_sizes(panel), fontsize=10, color=INK)
+            if full[name] > 5 * max(used["mean"]):
+                axes.set_yscale("log")
+            else:
+                axes.set_ylim(0, None)
+            axes.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _sizes(panel: dict) -> str:
+    return f"{panel['train']} training, {panel['test']} test documents, {panel['splits']} splits"
+
+
+_DRAWN: dict[type, Callable] = {
+    GenerationPath: _path,
+    SelectionRatio: _ratios,
+    RetrievalError: _errors,
+    Sparsity: _sparsity,
+}

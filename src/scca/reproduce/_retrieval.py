@@ -1,0 +1,157 @@
+"""Figures 2 to 5: mates found, words and documents used, against the number of projections."""
+
+import warnings
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
+
+from ..estimators import PAPER, KernelCCA, SparseCCA
+from ..estimators._components import EmptyComponentWarning
+from ..retrieval import average_precision
+from ..views import FeatureView
+from ._corpus import Corpus
+from ._settings import Settings, Size
+
+__all__ = ["PAPER_REGULARIZATION", "retrieve"]
+
+PAPER_REGULARIZATION = 0.03
+
+Views = tuple[sp.csr_array, sp.csr_array]
+Scores = tuple[np.ndarray, np.ndarray]
+Curve = dict[str, list[float]]
+
+
+def retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict:
+    """One random split: errors of every method and what sparse CCA uses, for 1, 2, ... projections.
+
+    Errors are 1 - p, p the average precision: `a_to_b` for queries of the first language, `b_to_a` for those of the
+    second.
+    """
+    train, test = random_split(len(corpus), size, settings.seed, split)
+    training, unseen = _views(corpus, settings, train, test)
+    n_components = len(train) - 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a view of lower rank: the curve ends earlier
+        warnings.simplefilter("ignore", EmptyComponentWarning)
+        scca = SparseCCA(min(n_components, training[0].shape[1]), **PAPER).fit(*training)
+        choices = choose_regularization(corpus, settings, train)
+    kernel_cca = _KernelCurves(training, unseen, n_components)
+    return {
+        "methods": {
+            "scca": _curve(_scores(scca, unseen), n_components),
+            "kcca": kernel_cca(lambda j: PAPER_REGULARIZATION),
+            "kcca-tuned": kernel_cca(lambda j: choices[min(j, len(choices)) - 1]),
+        },
+        "no-learning": _curve(_similarities(training, unseen), 1, start=None),
+        "regularization": [choices[min(j, len(choices)) - 1] for j in range(1, n_components + 1)],
+        "words": _used(scca.x_weights_, n_components),
+        "documents": _used(scca.y_weights_, n_components),
+        "vocabulary": [view.shape[1] for view in training],
+    }
+
+
+def random_split(n: int, size: Size, seed: int, split: int) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test documents of a split, drawn from all `n`; the same for any number of splits."""
+    order = np.random.default_rng([seed, size.train, size.test, split]).permutation(n)
+    return order[: size.train], order[size.train : size.train + size.test]
+
+
+def choose_regularization(corpus: Corpus, settings: Settings, train: np.ndarray) -> list[float]:
+    """The regularisation that finds most mates of held-out training pairs, for 1, 2, ... projections.
+
+    Words and document frequencies of each fold come from its own training part. There are as many entries as the
+    smallest fold has projections.
+    """
+    folds = KFold(min(settings.folds, len(train) // 2), shuffle=True, random_state=settings.seed)
+    total = {r: np.zeros(len(train)) for r in settings.regularizations}
+    longest = len(train)
+    for learnt, held_out in folds.split(train):
+        training, unseen = _views(corpus, settings, train[learnt], train[held_out])
+        longest = min(longest, len(learnt) - 1)
+        for r in settings.regularizations:
+            curve = _curve(_scores(_kernel_cca(training, len(learnt) - 1, r), unseen), len(learnt) - 1)
+            total[r][: len(learnt) - 1] += _mean_of_directions(curve)
+    errors = np.array([total[r][:longest] for r in settings.regularizations])
+    return [settings.regularizations[best] for best in errors.argmin(axis=0)]
+
+
+class _KernelCurves:
+    """Errors of kernel CCA where the regularisation may depend on the number of projections; each is fitted once."""
+
+    def __init__(self, training: Views, unseen: Views, n_components: int):
+        self._training, self._unseen, self._n_components = training, unseen, n_components
+        self._curves: dict[float, Curve] = {}
+
+    def __call__(self, regularization: Callable[[int], float]) -> Curve:
+        chosen = [self._of(regularization(j)) for j in range(1, self._n_components + 1)]
+        return {name: [curve[name][j] for j, curve in enumerate(chosen)] for name in ("a_to_b", "b_to_a")}
+
+    def _of(self, r: float) -> Curve:
+        if r not in self._curves:
+            model = _kernel_cca(self._training, self._n_components, r)
+            self._curves[r] = _curve(_scores(model, self._unseen), self._n_components)
+        return self._curves[r]
+
+
+def _kernel_cca(training: Views, n_components: int, r: float) -> KernelCCA:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return KernelCCA(n_components, regularization=r).fit(*training)
+
+
+def _views(corpus: Corpus, settings: Settings, train, test) -> tuple[Views, Views]:
+    sides = [corpus.vectors(side, train, test, settings.frequencies) for side in (0, 1)]
+    return (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
+
+
+def _scores(model, unseen: Views) -> Scores:
+    return _silenced(model.transform_pair(*unseen), unseen)
+
+
+def _similarities(training: Views, unseen: Views) -> Scores:
+    """No learning: the similarities of a document to the training documents of its language as its coordinates."""
+    scores = []
+    for learnt, new in zip(training, unseen, strict=True):
+        view = FeatureView.of(learnt, center=True, normalize=True)
+        scores.append(np.array([view.similarities(new[[i]]) for i in range(new.shape[0])]))
+    return _silenced((scores[0], scores[1]), unseen)
+
+
+def _silenced(scores: Scores, unseen: Views) -> Scores:
+    """A document without a known word says nothing; centring would turn it into minus the mean of all."""
+    for score, vectors in zip(scores, unseen, strict=True):
+        score[np.diff(vectors.indptr) == 0] = 0.0
+    return scores
+
+
+def _curve(scores: Scores, length: int, start: int | None = 1) -> Curve:
+    """Errors with the first 1, 2, ... `length` projections, or with all at once if `start` is None.
+
+    Where fewer projections exist the last error is repeated: more of them cannot be had.
+    """
+    available = scores[0].shape[1]
+    counts = [available] if start is None else range(start, min(length, available) + 1)
+    curve: Curve = {"a_to_b": [], "b_to_a": []}
+    for j in counts:
+        found = average_precision(scores[0][:, :j], scores[1][:, :j])
+        curve["a_to_b"].append(1.0 - found.a_to_b)
+        curve["b_to_a"].append(1.0 - found.b_to_a)
+    return {name: list(_extended(values, length)) for name, values in curve.items()}
+
+
+def _used(weights: np.ndarray, length: int) -> list[int]:
+    """How many rows have a weight in the first 1, 2, ... columns."""
+    counts = np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()
+    return list(_extended(counts, length))
+
+
+def _extended(values: list, length: int) -> Iterator:
+    for j in range(length):
+        yield values[min(j, len(values) - 1)]
+
+
+def _mean_of_directions(curve: Curve) -> np.ndarray:
+    return (np.array(curve["a_to_b"]) + np.array(curve["b_to_a"])) / 2

@@ -1,0 +1,228 @@
+"""Runs that can be stopped at any moment: every finished task is a file, and a second run does only the rest."""
+
+import csv
+import io
+import json
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
+
+from .. import __version__
+from .._drawing import to_png, to_svg
+from .._files import atomic_write
+from .._pages import check_page_tools
+from ._corpus import Corpus
+from ._experiments import NAMES, Experiment, Task, paper_experiments
+from ._figures import draw
+from ._page import write_pages
+from ._settings import Settings
+
+__all__ = ["Results", "reproduce"]
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
+_DIGITS = 7  # significant ones in tables and JSON: more than differ between machines, and enough to draw
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a run left in its folder.
+
+    Attributes
+    ----------
+    folder : Path
+    data : dict
+        The numbers of every finished experiment by its name.
+    manifest : dict
+    """
+
+    folder: Path
+    data: dict[str, dict]
+    manifest: dict
+
+
+def reproduce(
+    folder,
+    french: Corpus,
+    spanish: Corpus,
+    settings: Settings,
+    *,
+    only: Sequence[str] = (),
+    jobs: int = 1,
+    command: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> Results:
+    """Run the experiments of Section 5 and leave numbers, figures and one page in `folder`.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there. Work already in it is not done again; a folder of another run is refused.
+    french, spanish : Corpus
+        Stand for the paper's English-French and English-Spanish corpora; may be the same.
+    settings : Settings
+    only : sequence of str
+        Names of the experiments to run; all by default. What was finished in the folder before stays on the page.
+    jobs : int
+        Tasks computed at a time. The results do not depend on it.
+    command : str
+        What the page says made it.
+    progress : callable, optional
+        Called with the number of tasks done and to do.
+
+    Returns
+    -------
+    Results
+    """
+    check_page_tools("reproduced figures")
+    experiments = paper_experiments(french, spanish, settings)
+    wanted = _chosen(experiments, only)
+    store = _Store(Path(folder), manifest(french, spanish, settings, command))
+    tasks = {task.key: task for experiment in wanted for task in experiment.tasks()}
+    _compute(tasks.values(), settings, store, jobs, progress)
+
+    finished = [e for e in experiments if all(store.holds(task) for task in e.tasks())]
+    data = {e.name: _rounded(e.data([store.result(task) for task in e.tasks()])) for e in finished}
+    figures = {}
+    for experiment in finished:
+        numbers, name = data[experiment.name], experiment.name
+        figure = draw(experiment, numbers)
+        figures[name] = to_svg(figure)
+        store.write(f"{name}.json", json.dumps(numbers, indent=1, ensure_ascii=False) + "\n")
+        store.write(f"{name}.svg", figures[name])
+        store.write(f"{name}.png", to_png(figure))
+        for ending, rows in experiment.tables(numbers).items():
+            store.write(f"{name}{ending}.csv", _csv(rows))
+    write_pages(store.write, finished, data, figures, store.manifest)
+    return Results(store.folder, data, store.manifest)
+
+
+def manifest(french: Corpus, spanish: Corpus, settings: Settings, command: str) -> dict:
+    """What the numbers depend on: versions, seed, settings and corpora."""
+    corpora = {corpus.name: corpus for corpus in (french, spanish)}
+    return {
+        "command": command,
+        "scca": __version__,
+        "python": platform.python_version(),
+        "packages": {name: version(name) for name in _PACKAGES},
+        "settings": settings.as_dict(),
+        "corpora": {
+            name: {
+                "languages": list(corpus.languages),
+                "pairs": corpus.n_pairs,
+                "documents_used": len(corpus),
+                "words": list(corpus.n_words),
+                "sha256": list(corpus.sha256),
+            }
+            for name, corpus in corpora.items()
+        },
+        "roles": {"english-french": french.name, "english-spanish": spanish.name},
+    }
+
+
+def _chosen(experiments: list[Experiment], only: Sequence[str]) -> list[Experiment]:
+    available = {experiment.name: experiment for experiment in experiments}
+    for name in only:
+        if name not in available:
+            hint = "; give --size TRAIN/TEST" if name in NAMES else ""
+            raise ValueError(f"there is no experiment {name!r}; choose from {', '.join(available)}{hint}.")
+    return [experiment for experiment in experiments if not only or experiment.name in only]
+
+
+class _Store:
+    """The folder of a run: a manifest that says what it belongs to, finished tasks under `work`, and the results."""
+
+    def __init__(self, folder: Path, manifest: dict):
+        if folder.exists() and not folder.is_dir():
+            raise NotADirectoryError(f"{folder} is a file; name a folder.")
+        self.folder, self.manifest = folder, manifest
+        self._work = folder / "work"
+        self._refuse_other_run()
+        self._work.mkdir(parents=True, exist_ok=True)
+        self.write("manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+
+    def _refuse_other_run(self) -> None:
+        path = self.folder / "manifest.json"
+        if not path.exists():
+            return
+        there = _read(path) or {}
+        for name, value in json.loads(json.dumps(self.manifest)).items():
+            if name != "command" and there.get(name) != value:
+                what = _difference(there.get(name), value, name)
+                raise ValueError(f"{self.folder} holds a run with {what}; name another folder, or remove it.")
+
+    def holds(self, task: Task) -> bool:
+        return self._path(task).exists()
+
+    def result(self, task: Task) -> dict:
+        found = _read(self._path(task))
+        if found is None:
+            raise ValueError(f"{self._path(task)} is damaged; remove it and run again.")
+        return found
+
+    def keep(self, task: Task, result: dict) -> None:
+        with atomic_write(self._path(task)) as file:
+            file.write(json.dumps(result).encode())
+
+    def write(self, name: str, content: str | bytes) -> None:
+        with atomic_write(self.folder / name) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+
+    def _path(self, task: Task) -> Path:
+        return self._work / f"{task.key}.json"
+
+
+def _read(path: Path) -> dict | None:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def _difference(there, here, name: str) -> str:
+    """Where two manifests part, as deep as it can be told."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        for key in {**here, **there}:
+            if there.get(key) != here.get(key):
+                return _difference(there.get(key), here.get(key), key)
+    return f"other {name} ({there} there, {here} here)"
+
+
+def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int, progress) -> None:
+    tasks = list(tasks)
+    missing = [task for task in tasks if not store.holds(task)]
+    done = len(tasks) - len(missing)
+    if progress is not None:
+        progress(done, len(tasks))
+    work = (delayed(_result)(position, task, settings) for position, task in enumerate(missing))
+    for position, result in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
+        store.keep(missing[position], result)
+        done += 1
+        if progress is not None:
+            progress(done, len(tasks))
+
+
+def _result(position: int, task: Task, settings: Settings) -> tuple[int, dict]:
+    with threadpool_limits(1):  # sums in another order would round otherwise, and cores have other tasks
+        return position, task.compute(task.corpus, settings, *task.arguments)
+
+
+def _rounded(value):
+    if isinstance(value, float):
+        return float(f"{value:.{_DIGITS}g}")
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list) else value
+
+
+def _csv(rows: list[dict]) -> str:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({key: _rounded(value) for key, value in row.items()})
+    return text.getvalue()

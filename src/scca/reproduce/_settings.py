@@ -1,0 +1,91 @@
+"""What a run is asked to do; two runs of equal settings on equal corpora give equal bytes."""
+
+from dataclasses import asdict, dataclass, replace
+
+from .._validation import check_count
+from ._corpus import FREQUENCIES
+
+__all__ = ["Settings", "Size", "parse_size"]
+
+
+@dataclass(frozen=True, order=True)
+class Size:
+    """How many documents to learn from and how many to find mates among."""
+
+    train: int
+    test: int
+
+    def __str__(self) -> str:
+        return f"{self.train}/{self.test}"
+
+    def within(self, n: int) -> "Size":
+        """The size itself, or what comes nearest with `n` documents."""
+        train = min(self.train, n // 2)
+        return Size(train, min(self.test, n - train))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the experiments are run; the defaults are the paper's.
+
+    Attributes
+    ----------
+    seed : int
+        Of the random splits.
+    splits : int
+        Random splits into training and test documents.
+    frequencies : {"training", "corpus"}
+        Where words and document frequencies come from; the paper seems to take the whole corpus.
+    query : int
+        The document of Figure 1, counted from 0.
+    n_penalties : int
+        Values of mu in Figure 1, evenly spaced up to 1.
+    left_out : int or None
+        Documents left out in turn for Table 1; None for all.
+    varied : int
+        Documents left out in turn for each variation of Table 1.
+    regularizations : tuple of float
+        What kernel CCA's regularisation is chosen from.
+    folds : int
+        Parts of the training documents held out in turn to choose it.
+    sizes : tuple of Size
+        Beyond the paper's.
+    """
+
+    seed: int = 0
+    splits: int = 10
+    frequencies: str = "training"
+    query: int = 0
+    n_penalties: int = 1000
+    left_out: int | None = None
+    varied: int = 60
+    regularizations: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)
+    folds: int = 5
+    sizes: tuple[Size, ...] = ()
+
+    def __post_init__(self):
+        for name in ("splits", "n_penalties", "varied"):
+            check_count(getattr(self, name), name)
+        if self.frequencies not in FREQUENCIES:
+            raise ValueError(f"frequencies must be 'training' or 'corpus'; got {self.frequencies!r}.")
+
+    def quick(self) -> "Settings":
+        """A small version that shows the same things with more noise."""
+        return replace(
+            self, splits=min(2, self.splits), n_penalties=100, left_out=40, varied=10, regularizations=(0.03, 0.2, 1.0)
+        )
+
+    def as_dict(self) -> dict:
+        """As plain as JSON."""
+        return asdict(self) | {"sizes": [str(size) for size in self.sizes]}
+
+
+def parse_size(text: str) -> Size:
+    """`50/250`: 50 training and 250 test documents."""
+    try:
+        train, test = (int(part) for part in text.split("/"))
+    except ValueError:
+        raise ValueError(f"a size must be TRAIN/TEST, such as 50/250; got {text!r}.") from None
+    if train < 4 or test < 2:
+        raise ValueError(f"a size needs at least 4 training and 2 test documents; got {text!r}.")
+    return Size(train, test)
