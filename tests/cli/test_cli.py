@@ -333,3 +333,51 @@ def test_interrupt_leaves_nothing_half_written(folder, tmp_path):
     assert "Traceback" not in errors
     assert output.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["m.scca"]
+
+
+def test_reproduce_writes_results_and_says_what_holds(folder):
+    out = run(
+        "reproduce", "-o", "r", "--corpus", "test.en", "test.fr", "--quick", "--only", "figure1", "figure3", cwd=folder
+    )
+    assert "about 142" in out.stdout
+    assert "Table 1" not in out.stdout
+    assert {"figure1.csv", "figure3.svg", "index.html", "README.md", "manifest.json"} <= set(os.listdir(folder / "r"))
+    page = (folder / "r" / "README.md").read_text(encoding="utf-8")
+    assert "scca reproduce --corpus test.en test.fr --quick" in page
+    assert str(folder) not in page + (folder / "r" / "index.html").read_text(encoding="utf-8")
+    again = run(
+        "reproduce", "-o", "r", "--corpus", "test.en", "test.fr", "--quick", "--only", "figure1", "--json", cwd=folder
+    )
+    assert json.loads(again.stdout)["experiments"][:2] == ["figure1", "figure2"]
+
+
+def test_reproduce_killed_goes_on_to_the_same_bytes(folder, tmp_path):
+    arguments = ["reproduce", "--corpus", "train.en", "train.fr", "--quick", "--only", "table1"]
+    run(*arguments, "-o", tmp_path / "whole", cwd=folder)
+    process = subprocess.Popen([*COMMAND, *arguments, "-o", str(tmp_path / "killed")], cwd=folder)
+    work = tmp_path / "killed" / "work"
+    while len(list(work.glob("*.json")) if work.exists() else []) < 3 and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    run(*arguments, "-o", tmp_path / "killed", cwd=folder)
+    for path in (tmp_path / "whole").rglob("*"):
+        if path.is_file():
+            assert (tmp_path / "killed" / path.relative_to(tmp_path / "whole")).read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--only", "figure7"], "no experiment 'figure7'"),
+        (["--size", "fifty"], "a size must be TRAIN/TEST, such as 50/250"),
+        (["--size", "50/250"], "the size 50/250 needs 300 documents; there are 30"),
+        (["--query", "31"], "--query must be at most 30"),
+        (["--frequencies", "all"], "frequencies must be 'training' or 'corpus'"),
+        (["--table", "x.tsv"], "either --corpus or --table"),
+    ],
+)
+def test_reproduce_refuses_in_one_line(folder, tmp_path, arguments, sentence):
+    line = refused("reproduce", "-o", tmp_path / "r", "--corpus", "test.en", "test.fr", *arguments, cwd=folder)
+    assert sentence in line
+    assert not (tmp_path / "r").exists()

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
+from .._validation import DataWarning
 from ..estimators import PAPER, KernelCCA, SparseCCA
 from ..estimators._components import EmptyComponentWarning
 from ..retrieval import average_precision
@@ -24,20 +25,28 @@ Scores = tuple[np.ndarray, np.ndarray]
 Curve = dict[str, list[float]]
 
 
+# fewer components, components of a smaller penalty, words no training document has: all normal in an experiment
+_EXPECTED = (ConvergenceWarning, EmptyComponentWarning, DataWarning)
+
+
 def retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict:
     """One random split: errors of every method and what sparse CCA uses, for 1, 2, ... projections.
 
     Errors are 1 - p, p the average precision: `a_to_b` for queries of the first language, `b_to_a` for those of the
     second.
     """
+    with warnings.catch_warnings():
+        for category in _EXPECTED:
+            warnings.simplefilter("ignore", category)
+        return _retrieve(corpus, settings, size, split)
+
+
+def _retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict:
     train, test = random_split(len(corpus), size, settings.seed, split)
     training, unseen = _views(corpus, settings, train, test)
     n_components = len(train) - 1
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # a view of lower rank: the curve ends earlier
-        warnings.simplefilter("ignore", EmptyComponentWarning)
-        scca = SparseCCA(min(n_components, training[0].shape[1]), **PAPER).fit(*training)
-        choices = choose_regularization(corpus, settings, train)
+    scca = SparseCCA(min(n_components, training[0].shape[1]), **PAPER).fit(*training)
+    choices = choose_regularization(corpus, settings, train)
     kernel_cca = _KernelCurves(training, unseen, n_components)
     return {
         "methods": {
@@ -97,9 +106,7 @@ class _KernelCurves:
 
 
 def _kernel_cca(training: Views, n_components: int, r: float) -> KernelCCA:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return KernelCCA(n_components, regularization=r).fit(*training)
+    return KernelCCA(n_components, regularization=r).fit(*training)
 
 
 def _views(corpus: Corpus, settings: Settings, train, test) -> tuple[Views, Views]:

@@ -85,8 +85,12 @@ def reproduce(
     tasks = {task.key: task for experiment in wanted for task in experiment.tasks()}
     _compute(tasks.values(), settings, store, jobs, progress)
 
-    finished = [e for e in experiments if all(store.holds(task) for task in e.tasks())]
-    data = {e.name: _rounded(e.data([store.result(task) for task in e.tasks()])) for e in finished}
+    data = {}
+    for experiment in experiments:
+        results = [result for task in experiment.tasks() if (result := store.result(task)) is not None]
+        if len(results) == len(experiment.tasks()):
+            data[experiment.name] = _rounded(experiment.data(results))
+    finished = [experiment for experiment in experiments if experiment.name in data]
     figures = {}
     for experiment in finished:
         numbers, name = data[experiment.name], experiment.name
@@ -155,14 +159,9 @@ class _Store:
                 what = _difference(there.get(name), value, name)
                 raise ValueError(f"{self.folder} holds a run with {what}; name another folder, or remove it.")
 
-    def holds(self, task: Task) -> bool:
-        return self._path(task).exists()
-
-    def result(self, task: Task) -> dict:
-        found = _read(self._path(task))
-        if found is None:
-            raise ValueError(f"{self._path(task)} is damaged; remove it and run again.")
-        return found
+    def result(self, task: Task) -> dict | None:
+        """What the task gave; None if it was not done, or if its file is damaged, which comes to the same."""
+        return _read(self._path(task))
 
     def keep(self, task: Task, result: dict) -> None:
         with atomic_write(self._path(task)) as file:
@@ -194,7 +193,7 @@ def _difference(there, here, name: str) -> str:
 
 def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int, progress) -> None:
     tasks = list(tasks)
-    missing = [task for task in tasks if not store.holds(task)]
+    missing = [task for task in tasks if store.result(task) is None]
     done = len(tasks) - len(missing)
     if progress is not None:
         progress(done, len(tasks))
