@@ -60,3 +60,12 @@ def test_bad_input(data):
         generator.path(Y[:2], ["auto"])
     with pytest.raises(ValueError, match="mu must be .* got -1"):
         generator.generate(sp.csr_array(Y[[0]]), mu=-1)
+
+
+def test_least_squares_is_the_shortest_minimiser(rng):
+    X, Y = rng.random((12, 30)), rng.random((12, 9))
+    queries = rng.random((3, 9))
+    centred = queries - Y.mean(axis=0)
+    k = prepare(Y) @ (centred / np.linalg.norm(centred, axis=1)[:, None]).T
+    expected = np.linalg.pinv(prepare(X), rcond=1e-10) @ k
+    np.testing.assert_allclose(Generator(X, Y).least_squares(queries), expected.T, atol=1e-6 * np.abs(expected).max())

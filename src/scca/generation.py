@@ -4,12 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, lsqr
 
 from ._validation import check_count, check_matrix, check_same_samples, check_tolerance
 from .solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_path
 from .views import FeatureView
 
 __all__ = ["Generated", "Generator"]
+
+_LEAST_SQUARES = 1e-8  # relative residual at which least squares stops
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,13 @@ class Generator:
         if len(similarities) != 1:
             raise ValueError(f"query must be a single row; got {len(similarities)}.")
         return self._path(similarities[0], mus)
+
+    def least_squares(self, queries) -> np.ndarray:
+        """The non-sparse counterpart, a row a query: the shortest w that minimises ||X w - k||^2."""
+        view = self._target
+        operator = LinearOperator(view.shape, matvec=view.matvec, rmatvec=view.rmatvec, dtype=np.float64)
+        solved = (lsqr(operator, k, atol=_LEAST_SQUARES, btol=_LEAST_SQUARES) for k in self._similarities(queries))
+        return np.array([solution[0] for solution in solved])
 
     def _similarities(self, queries) -> list[np.ndarray]:
         """k for every query, scaled and centred as the training samples are."""

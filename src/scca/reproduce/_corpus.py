@@ -59,9 +59,10 @@ class Corpus:
         them, or, with `frequencies="corpus"`, from all documents.
         """
         counts = self.counts[side]
-        kept, idf = inverse_frequencies(sp.csc_array(counts[train] if frequencies == "training" else counts), min_df)
-        weighted = sp.csr_array(counts[:, kept] @ sp.diags_array(idf))
-        return weighted[train], weighted[test]
+        known = counts[train] if frequencies == "training" else counts
+        document_frequency = np.bincount(known.indices, minlength=known.shape[1])
+        kept, idf = inverse_frequencies(document_frequency, known.shape[0], min_df)
+        return _weighted(counts[train], kept, idf), _weighted(counts[test], kept, idf)
 
     def joined(self, times: int) -> "Corpus":
         """`times` documents in a row made one: longer documents, and fewer of them."""
@@ -80,6 +81,12 @@ class Corpus:
             kept.eliminate_zeros()
             thinned.append(kept)
         return replace(self, counts=tuple(thinned))
+
+
+def _weighted(counts: sp.csr_array, kept: np.ndarray, idf: np.ndarray) -> sp.csr_array:
+    vectors = counts[:, kept]
+    vectors.data = vectors.data * idf[vectors.indices]
+    return vectors
 
 
 def count_corpus(pairs: PairedText, name: str, n_documents: int | None = None, seed: int = 0) -> Corpus:

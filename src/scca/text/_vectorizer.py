@@ -18,6 +18,8 @@ __all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
 
 def tokenize(text: str) -> list[str]:
     """The words of a text: runs of two or more letters of any script, combining marks included."""
+    if text.isascii() or _marks().isdisjoint(set(text)):
+        return _LETTERS.findall(text)
     return _word_pattern().findall(text)
 
 
@@ -73,7 +75,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             if "empty vocabulary" not in str(error):
                 raise
             raise ValueError("the documents hold no word: pass texts of letters, or fewer stop words.") from error
-        kept, idf = inverse_frequencies(counts, min_df)
+        kept, idf = inverse_frequencies(np.diff(counts.indptr), counts.shape[0], min_df)
         if not len(kept):
             raise ValueError(
                 f"no word is left: of {counts.shape[1]} words none is in at least min_df={min_df} and in fewer than "
@@ -87,6 +89,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         """How often each document has each word, before anything is left out or weighted, and the words."""
         counter = self._counter(None)
         counts = sp.csr_array(counter.fit_transform(_checked(documents)))
+        counts.sort_indices()
         return counts, counter.get_feature_names_out()
 
     def transform(self, documents: Iterable[str]) -> sp.csr_array:
@@ -116,10 +119,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return counts.tocsr()
 
 
-def inverse_frequencies(counts: sp.csc_array, min_df: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """The words that tell documents apart, in at least `min_df` of them and not in all, and their log(n / df)."""
-    n = counts.shape[0]
-    frequency = np.diff(counts.indptr)
+def inverse_frequencies(frequency: np.ndarray, n: int, min_df: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """The words that tell `n` documents apart, in at least `min_df` of them and not in all, and their log(n / df)."""
     kept = np.flatnonzero((frequency >= min_df) & (frequency < n))
     return kept, np.log(n / frequency[kept])
 
@@ -141,21 +142,19 @@ def _lowered(text: str) -> str:
     return _composed(text.lower())
 
 
+_LETTERS = re.compile(r"[^\W\d_]{2,}")  # what the pattern below comes to where no mark stands, many times as fast
+
+
 @cache
 def _word_pattern() -> re.Pattern:
     # Python's \w knows letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
-    letter = r"[^\W\d_]"
-    return re.compile(rf"{letter}[{_marks()}]*(?:{letter}[{_marks()}]*)+|{letter}[{_marks()}]+")
+    letter, mark = r"[^\W\d_]", f"[{''.join(map(re.escape, sorted(_marks())))}]"
+    return re.compile(rf"{letter}{mark}*(?:{letter}{mark}*)+|{letter}{mark}+")
 
 
 @cache
-def _marks() -> str:
-    """All combining marks as the inside of a character class."""
-    ranges: list[list[int]] = []
-    for point in range(0x300, 0x20000):  # beyond are ideographs, and the variation selectors added below
-        if unicodedata.category(chr(point)).startswith("M"):
-            if ranges and ranges[-1][1] == point - 1:
-                ranges[-1][1] = point
-            else:
-                ranges.append([point, point])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in [*ranges, [0xE0100, 0xE01EF]])
+def _marks() -> frozenset[str]:
+    """All combining marks."""
+    # beyond the first range are ideographs, and the variation selectors
+    points = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]
+    return frozenset(chr(point) for point in points if unicodedata.category(chr(point)).startswith("M"))
