@@ -3,15 +3,16 @@
 import logging
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from ..solver import ComponentResult, Penalty, solve_views
-from ..views import View
+from ..views import OrientedView, View
 from ._anchors import AnchorStrategy
+from ._refinement import refine
 
 __all__ = ["Components", "Settings", "extract_components"]
 
@@ -34,6 +35,14 @@ class Settings:
     tol: float
     max_iter: int
     algorithm: str
+    oriented: bool = False  # the anchored view's coordinates are features, whose signs mean nothing
+    refine: bool = False
+    sparse_directions: bool = False
+
+    @property
+    def effort(self) -> dict:
+        """What every convex problem is solved with."""
+        return {"tol": self.tol, "max_iter": self.max_iter, "algorithm": self.algorithm}
 
 
 @dataclass(frozen=True)
@@ -100,7 +109,10 @@ def extract_components(
         choice = extraction.next(anchors)
         if choice is None:
             break
-        left_direction, right_direction = left.direction(choice.left_score), right.direction(choice.right_score)
+        if settings.sparse_directions:
+            left_direction, right_direction = choice.left_weights, choice.right_weights
+        else:
+            left_direction, right_direction = left.direction(choice.left_score), right.direction(choice.right_score)
         left_column, right_column = left.deflate(left_direction), right.deflate(right_direction)
         if left_column is None or right_column is None:
             break
@@ -172,22 +184,24 @@ class _Extraction:
 
     def _solve(self, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty) -> "Choice | None":
         settings = self.settings
-        result = solve_views(
-            self.left,
-            self.right,
-            anchor,
-            y,
-            mu=mu,
-            gamma=gamma,
-            tol=settings.tol,
-            max_iter=settings.max_iter,
-            algorithm=settings.algorithm,
-        )
+        right = self._oriented(y) if settings.oriented else self.right
+        result = solve_views(self.left, right, anchor, y, mu=mu, gamma=gamma, **settings.effort)
         if not result.w.any():
             return None
+        if isinstance(right, OrientedView):
+            result = replace(result, e=right.signs * np.asarray(result.e))
+        if settings.refine and np.isfinite(result.gamma):
+            result = refine(self.left, self.right, result, **settings.effort) or result
         w, e = result.w, np.asarray(result.e)
         left_score, right_score = self.left.matvec(w), self.right.matvec(e)
         left_norm, right_norm = np.linalg.norm(left_score), np.linalg.norm(right_score)
         if not left_score @ right_score > _ORTHOGONAL * left_norm * right_norm:
             return None  # weights that rounding errors made
         return Choice(anchor, result, left_score / left_norm, right_score / right_norm, w / left_norm, e / right_norm)
+
+    def _oriented(self, y: np.ndarray) -> OrientedView:
+        """The right view with every feature turned to where it goes with the anchor, not against it.
+
+        With free signs the other features would cancel the anchor instead of joining it.
+        """
+        return OrientedView(self.right, np.where(self.right.rmatvec(y) < 0, -1.0, 1.0))

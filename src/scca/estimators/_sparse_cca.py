@@ -8,7 +8,7 @@ import numpy as np
 from .._threads import threads_for
 from .._validation import check_count, check_tolerance
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
-from ..views import FeatureView, kernel_view
+from ..views import FeatureView, Kernel, View, kernel_view
 from ._anchors import anchor_strategy
 from ._base import PairedTransformer
 from ._components import Components, Settings, extract_components
@@ -17,6 +17,8 @@ __all__ = ["PAPER", "SparseCCA"]
 
 PAPER = {
     "representation": "primal-dual",
+    "refine": False,
+    "directions": "smooth",
     "mu": "auto",
     "gamma": "auto",
     "anchors": "sequential",
@@ -26,7 +28,15 @@ PAPER = {
 }
 """The paper's settings, `SparseCCA(50, **PAPER)`, whatever the defaults become."""
 
-_DUAL_VIEW = {"primal-dual": "Y", "dual-primal": "X"}
+# which views have weights on their samples; the anchored one, the problem's second, is X only in "dual-primal"
+_DUAL_VIEWS: dict[str, tuple[str, ...]] = {
+    "primal-dual": ("Y",),
+    "dual-primal": ("X",),
+    "primal-primal": (),
+    "dual-dual": ("X", "Y"),
+}
+
+_DIRECTIONS = ("smooth", "sparse")
 
 
 class SparseCCA(PairedTransformer):
@@ -44,15 +54,27 @@ class SparseCCA(PairedTransformer):
     ----------
     n_components : int, default=2
         How many components, at most n_samples - 1 (n_samples without centring) and the features of the primal view.
-    representation : {"primal-dual", "dual-primal"}, default="primal-dual"
-        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y.
+    representation : {"primal-dual", "dual-primal", "primal-primal", "dual-dual"}, default="primal-dual"
+        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. A primal view
+        that is anchored, Y of "primal-primal", has a feature for its anchor: the others, each turned to where it goes
+        with the anchor, join it with weights between 0 and 1.
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
         Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
         of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
         is absolute. More penalty, fewer weights.
     anchors : "sequential" or sequence of int, default="sequential"
         The anchor of each component: the samples in order (the paper's choice), or the indices given. An anchor whose
-        component is empty (w = 0) is passed over and tried again when the others have had their turn.
+        component is empty (w = 0) is passed over and tried again when the others have had their turn. Indices are of
+        samples, or of the features of Y with "primal-primal".
+    refine : bool, default=False
+        Start from the anchored solution and let go of the anchor: alternate between the views until neither w nor e can
+        be bettered given the other, for broad directions that no single sample (or feature) stands for. Maximises
+        <X_j w, K_j e> - mu/2 ||w||_1 - gamma/2 ||e||_1 over unit scores, e of either sign; mu and gamma as for the
+        anchored problem, over the norm of its target.
+    directions : {"smooth", "sparse"}, default="smooth"
+        What is deflated, and what new samples are projected on. "smooth" is the paper's: the scores taken back to the
+        features once more, u = X_j'X_j w and b = K_j e, which spread over all features. "sparse" takes w and e
+        themselves: a feature without a weight could be deleted from the data without changing any score.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
@@ -84,7 +106,9 @@ class SparseCCA(PairedTransformer):
         Projection directions: the centred and scaled training view times these is an orthonormal set of scores.
     anchors_ : ndarray of int
     mu_, gamma_, objective_, dual_gap_, n_iter_, n_passes_ : ndarray of shape (n_components_,)
-        Penalties, objective, certified gap (absolute) and effort of each component.
+        Penalties, objective, certified gap (absolute) and effort of each component. With `refine` the objective is the
+        maximum it found, and the gap that of the two convex problems which say that w and e are optimal given the
+        other.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores X_j w_j and K_j e_j, the paper's rho.
     n_features_in_, n_features_y_ : int
@@ -109,6 +133,8 @@ class SparseCCA(PairedTransformer):
         mu="auto",
         gamma="auto",
         anchors="sequential",
+        refine=False,
+        directions="smooth",
         kernel="linear",
         kernel_params=None,
         center=True,
@@ -125,6 +151,8 @@ class SparseCCA(PairedTransformer):
         self.mu = mu
         self.gamma = gamma
         self.anchors = anchors
+        self.refine = refine
+        self.directions = directions
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.center = center
@@ -138,7 +166,7 @@ class SparseCCA(PairedTransformer):
 
     @property
     def _dual_views(self):
-        return (_DUAL_VIEW[self.representation],)
+        return _DUAL_VIEWS[self.representation]
 
     def fit(self, X, Y):
         """Learn the components of paired samples.
@@ -161,29 +189,36 @@ class SparseCCA(PairedTransformer):
         settings, kernel = self._check_settings(), self._kernel()
         X, Y = self._check_training(X, Y)
         n_components = self._check_n_components(X, Y)
-        strategy = anchor_strategy(self.anchors, X.shape[0], n_components)
-
-        preparation = {"center": self.center, "normalize": self.normalize}
-        primal, dual = (X, Y) if self._dual_views == ("Y",) else (Y, X)
-        left = FeatureView.of(primal, **preparation)
-        right = kernel_view(dual, kernel, n_components=n_components, n_jobs=self.n_jobs, **preparation)
+        x_view, y_view = (self._view(data, name, kernel, n_components) for data, name in ((X, "X"), (Y, "Y")))
+        swapped = self.representation == "dual-primal"
+        left, right = (y_view, x_view) if swapped else (x_view, y_view)
+        strategy = anchor_strategy(self.anchors, right.shape[1], n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
         with threads_for(left, right):
             found = extract_components(left, right, n_components, strategy, settings, level, progress)
 
         self._set_diagnostics(found)
-        left_fit = (_columns(c.left_weights for c in found.choices), found.left.matrix(), left, primal.dtype)
-        right_fit = (_columns(c.right_weights for c in found.choices), found.right.matrix(), right, dual.dtype)
-        x_fit, y_fit = (left_fit, right_fit) if self._dual_views == ("Y",) else (right_fit, left_fit)
-        self.x_weights_, self.x_rotations_, x_projector = _finish(*x_fit)
-        self.y_weights_, self.y_rotations_, y_projector = _finish(*y_fit)
-        self._projectors = {"X": x_projector, "Y": y_projector}
+        left_fit = _columns(c.left_weights for c in found.choices), found.left.matrix()
+        right_fit = _columns(c.right_weights for c in found.choices), found.right.matrix()
+        x_fit, y_fit = (right_fit, left_fit) if swapped else (left_fit, right_fit)
+        self.x_weights_, self.x_rotations_ = (array.astype(X.dtype) for array in x_fit)
+        self.y_weights_, self.y_rotations_ = (array.astype(Y.dtype) for array in y_fit)
+        self._projectors = {"X": x_view.projector(self.x_rotations_), "Y": y_view.projector(self.y_rotations_)}
         return self
 
+    def _view(self, data, name: str, kernel: Kernel, n_components: int) -> View:
+        preparation = {"center": self.center, "normalize": self.normalize}
+        if name in self._dual_views:
+            return kernel_view(data, kernel, n_components=n_components, n_jobs=self.n_jobs, **preparation)
+        return FeatureView.of(data, **preparation)
+
     def _check_settings(self) -> Settings:
-        if self.representation not in _DUAL_VIEW:
-            names = " or ".join(map(repr, _DUAL_VIEW))
-            raise ValueError(f"representation must be {names}; got {self.representation!r}.")
+        if self.representation not in _DUAL_VIEWS:
+            names = ", ".join(map(repr, _DUAL_VIEWS))
+            raise ValueError(f"representation must be one of {names}; got {self.representation!r}.")
+        if self.directions not in _DIRECTIONS:
+            names = " or ".join(map(repr, _DIRECTIONS))
+            raise ValueError(f"directions must be {names}; got {self.directions!r}.")
         if self.algorithm not in ALGORITHMS:
             names = " or ".join(map(repr, ALGORITHMS))
             raise ValueError(f"algorithm must be {names}; got {self.algorithm!r}.")
@@ -193,6 +228,9 @@ class SparseCCA(PairedTransformer):
             tol=check_tolerance(self.tol),
             max_iter=check_count(self.max_iter, "max_iter"),
             algorithm=self.algorithm,
+            oriented=self.representation == "primal-primal",
+            refine=bool(self.refine),
+            sparse_directions=self.directions == "sparse",
         )
 
     def _set_diagnostics(self, found: Components) -> None:
@@ -210,9 +248,3 @@ class SparseCCA(PairedTransformer):
 
 def _columns(vectors) -> np.ndarray:
     return np.column_stack(list(vectors))
-
-
-def _finish(weights: np.ndarray, rotations: np.ndarray, view, dtype):
-    """Weights, rotations and projector of a view, in the type of its data."""
-    rotations = rotations.astype(dtype)
-    return weights.astype(dtype), rotations, view.projector(rotations)

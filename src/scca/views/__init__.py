@@ -3,6 +3,7 @@
 from ._features import FeatureProjector, FeatureView
 from ._kernel_views import KernelProjector, LinearKernelView, StoredKernelView, kernel_view
 from ._kernels import Kernel
+from ._oriented import OrientedView
 from ._selection import ColumnSelection, Selection
 from ._storage import storage_of
 from .base import Projector, View
@@ -16,6 +17,7 @@ __all__ = [
     # primal
     "FeatureView",
     "FeatureProjector",
+    "OrientedView",
     # dual
     "Kernel",
     "StoredKernelView",

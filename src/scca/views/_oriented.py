@@ -1,0 +1,66 @@
+"""A view whose coordinates point the other way where they are told to."""
+
+import numpy as np
+
+from ._selection import Selection
+from .base import View
+
+__all__ = ["OrientedView"]
+
+
+class OrientedView(View):
+    """M diag(signs) of a view M, signs being +1 or -1: weights that may only be positive get the sign of their own."""
+
+    def __init__(self, view: View, signs: np.ndarray):
+        self.shape, self.n_stored, self.basis = view.shape, view.n_stored, view.basis
+        self.passes_per_column = view.passes_per_column
+        self.signs = signs
+        self._view = view
+
+    def matvec(self, weights):
+        return self._view.matvec(self.signs * weights)
+
+    def rmatvec(self, r):
+        return self.signs * self._view.rmatvec(r)
+
+    def columns(self, indices):
+        return self._view.columns(indices) * self.signs[indices]
+
+    def selection(self):
+        return _OrientedSelection(self._view.selection(), self.signs)
+
+    def direction(self, score):
+        return self._view.direction(score)
+
+    def deflate(self, direction):
+        return self._view.deflate(direction)
+
+    @property
+    def remaining(self):
+        return self._view.remaining
+
+    def projector(self, rotations):
+        return self._view.projector(rotations)
+
+
+class _OrientedSelection(Selection):
+    def __init__(self, selection: Selection, signs: np.ndarray):
+        self._selection = selection
+        self._all_signs = signs
+        self._signs = np.empty(0)
+
+    def __len__(self):
+        return len(self._selection)
+
+    def add(self, indices):
+        self._selection.add(indices)
+        self._signs = np.concatenate([self._signs, self._all_signs[indices]])
+
+    def matvec(self, weights):
+        return self._selection.matvec(self._signs * weights)
+
+    def rmatvec(self, r, start=0):
+        return (self._signs[start:] * self._selection.rmatvec(r, start).T).T
+
+    def gram(self, start):
+        return self._signs[:, None] * self._selection.gram(start) * self._signs[start:]
