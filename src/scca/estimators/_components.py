@@ -14,9 +14,11 @@ from ..views import OrientedView, View
 from ._anchors import AnchorStrategy
 from ._refinement import refine
 
-__all__ = ["Components", "Settings", "extract_components"]
+__all__ = ["DIRECTIONS", "Components", "Settings", "extract_components"]
 
 _EXHAUSTED = 1e-12  # share of a view's squared norm below which what is left is rounding error
+_SHARED_ROUNDS = 50
+_SETTLED = 1e-2  # change of a unit score in a round
 _ORTHOGONAL = 1e-10  # cosine below which an anchor has nothing in common with the other view
 
 logger = logging.getLogger(__name__)
@@ -37,7 +39,7 @@ class Settings:
     algorithm: str
     oriented: bool = False  # the anchored view's coordinates are features, whose signs mean nothing
     refine: bool = False
-    sparse_directions: bool = False
+    directions: str = "smooth"
 
     @property
     def effort(self) -> dict:
@@ -109,10 +111,7 @@ def extract_components(
         choice = extraction.next(anchors)
         if choice is None:
             break
-        if settings.sparse_directions:
-            left_direction, right_direction = choice.left_weights, choice.right_weights
-        else:
-            left_direction, right_direction = left.direction(choice.left_score), right.direction(choice.right_score)
+        left_direction, right_direction = DIRECTIONS[settings.directions](left, right, choice)
         left_column, right_column = left.deflate(left_direction), right.deflate(right_direction)
         if left_column is None or right_column is None:
             break
@@ -139,6 +138,39 @@ def extract_components(
             stacklevel=4,
         )
     return found
+
+
+def _smooth(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
+    """The paper's: each score taken back to its own view once more, u = X_j'X_j w and b = K_j e."""
+    return left.direction(choice.left_score), right.direction(choice.right_score)
+
+
+def _sparse(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
+    """w and e themselves."""
+    return choice.left_weights, choice.right_weights
+
+
+def _shared(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
+    """What the component grows into when each view takes up the other's score, again and again, until it settles.
+
+    A power iteration for the leading pair of directions in the covariance of what is left of the two views: broad, and
+    the same from wherever it starts unless two pairs are equally strong.
+    """
+    score = choice.right_score
+    for _ in range(_SHARED_ROUNDS):
+        before = score
+        score = _unit(right.matvec(right.direction(_unit(left.matvec(left.direction(score))))))
+        if np.linalg.norm(score - before) <= _SETTLED:
+            break
+    return left.direction(score), right.direction(_unit(left.matvec(left.direction(score))))
+
+
+DIRECTIONS: dict[str, Callable] = {"smooth": _smooth, "sparse": _sparse, "shared": _shared}
+
+
+def _unit(score: np.ndarray) -> np.ndarray:
+    norm = np.linalg.norm(score)
+    return score / norm if norm > 0 else score
 
 
 class _Extraction:

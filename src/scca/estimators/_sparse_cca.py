@@ -11,7 +11,7 @@ from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, Kernel, View, kernel_view
 from ._anchors import anchor_strategy
 from ._base import PairedTransformer
-from ._components import Components, Settings, extract_components
+from ._components import DIRECTIONS, Components, Settings, extract_components
 
 __all__ = ["PAPER", "SparseCCA"]
 
@@ -35,8 +35,6 @@ _DUAL_VIEWS: dict[str, tuple[str, ...]] = {
     "primal-primal": (),
     "dual-dual": ("X", "Y"),
 }
-
-_DIRECTIONS = ("smooth", "sparse")
 
 
 class SparseCCA(PairedTransformer):
@@ -216,9 +214,9 @@ class SparseCCA(PairedTransformer):
         if self.representation not in _DUAL_VIEWS:
             names = ", ".join(map(repr, _DUAL_VIEWS))
             raise ValueError(f"representation must be one of {names}; got {self.representation!r}.")
-        if self.directions not in _DIRECTIONS:
-            names = " or ".join(map(repr, _DIRECTIONS))
-            raise ValueError(f"directions must be {names}; got {self.directions!r}.")
+        if self.directions not in DIRECTIONS:
+            names = ", ".join(map(repr, DIRECTIONS))
+            raise ValueError(f"directions must be one of {names}; got {self.directions!r}.")
         if self.algorithm not in ALGORITHMS:
             names = " or ".join(map(repr, ALGORITHMS))
             raise ValueError(f"algorithm must be {names}; got {self.algorithm!r}.")
@@ -230,7 +228,7 @@ class SparseCCA(PairedTransformer):
             algorithm=self.algorithm,
             oriented=self.representation == "primal-primal",
             refine=bool(self.refine),
-            sparse_directions=self.directions == "sparse",
+            directions=self.directions,
         )
 
     def _set_diagnostics(self, found: Components) -> None:
