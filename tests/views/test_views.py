@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from oracles import deflate_features, deflate_kernel, prepare, prepare_kernel
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from scca.views import FeatureView, Kernel, LinearKernelView, StoredKernelView, kernel_view
+from scca.views import FeatureView, Kernel, LinearKernelView, OrientedView, StoredKernelView, kernel_view
 
 N, M = 15, 9
 
@@ -187,3 +187,10 @@ class TestKernel:
         negative = -np.eye(4)
         with pytest.raises(ValueError, match="must be positive semi-definite, but sample 0 has the squared norm -0.75"):
             StoredKernelView.of(negative, Kernel("precomputed"), center=True, normalize=True)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_an_oriented_view_has_its_columns_turned(rng, store):
+    view, matrix = feature_view(data(rng), store, center=True, normalize=True)
+    signs = np.where(rng.random(M) < 0.5, -1.0, 1.0)
+    assert_is(OrientedView(view, signs), matrix * signs, rng)

@@ -12,7 +12,14 @@ __all__ = ["refine"]
 
 
 def refine(
-    left: View, right: View, start: ComponentResult, *, tol: float, max_iter: int, algorithm: str
+    left: View,
+    right: View,
+    start: ComponentResult,
+    *,
+    tol: float,
+    max_iter: int,
+    algorithm: str,
+    max_rounds: int = 1000,
 ) -> ComponentResult | None:
     """Alternate between the two views from an anchored solution, A and B being their matrices.
 
@@ -35,9 +42,9 @@ def refine(
         The anchored solution.
     tol : float
         Stop when a round raises J by no more; also the relative gap of every lasso.
-    max_iter : int
-        The most rounds.
-    algorithm : str
+    max_iter, algorithm
+        Of every lasso.
+    max_rounds : int
 
     Returns
     -------
@@ -50,7 +57,7 @@ def refine(
     mu, gamma = start.mu / norm, start.gamma / norm
     w, e, target = start.w / norm, np.asarray(start.e), target / norm
     value, n_iter, n_passes, converged = -np.inf, 0, start.n_passes, False
-    while not converged and n_iter < max_iter:
+    while not converged and n_iter < max_rounds:
         n_iter += 1
         left_half = _lasso(left, target, mu, w, tol, max_iter, algorithm)
         score, left_norm = _unit(left.matvec(left_half.w))

@@ -220,6 +220,8 @@ class SparseCCA(PairedTransformer):
         if self.algorithm not in ALGORITHMS:
             names = " or ".join(map(repr, ALGORITHMS))
             raise ValueError(f"algorithm must be {names}; got {self.algorithm!r}.")
+        if self.refine and self.gamma == 0:
+            raise ValueError(f"refine=True needs gamma greater than 0; got {self.gamma!r}: leave it at 'auto'.")
         return Settings(
             mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
             gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=True),
