@@ -224,6 +224,57 @@ def generate(
 
 @app.command()
 @one_line_errors
+def translate(
+    model: Model,
+    words: Annotated[
+        list[str], typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
+    ],
+    source: Annotated[str | None, typer.Option("--from", help="Language of the words; found if not given.")] = None,
+    mu: Annotated[str, typer.Option(help='Penalty: "auto", "auto*0.5" or a number; more gives fewer words.')] = "auto",
+    gamma: Annotated[str, typer.Option(help="Penalty on words of the same language that join in.")] = "auto",
+    top: Annotated[int, typer.Option(min=1, help="How many words to print for each.")] = 8,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The words of the other language that go with a word.
+
+    Example: scca translate model.scca bread
+
+    Example: scca translate model.scca pain fromage --from fr
+    """
+    terminal = Terminal(quiet, as_json)
+    bilingual = _load(model)
+    found = [bilingual.translate(word, source=source, mu=_penalty(mu), gamma=_penalty(gamma)) for word in words]
+    if as_json:
+        terminal.json(
+            [
+                {
+                    "word": item.word,
+                    "from": item.source,
+                    "to": item.target,
+                    "documents": item.documents,
+                    "mu": item.mu,
+                    "gamma": item.gamma,
+                    "dual_gap": item.dual_gap,
+                    "words": [{"word": word.name, "weight": word.weight} for word in item.words],
+                    "company": [{"word": word.name, "weight": word.weight} for word in item.company],
+                }
+                for item in found
+            ]
+        )
+        return
+    for item in found:
+        in_documents = f"{item.documents} document{'s' * (item.documents != 1)}"
+        joined = [word for word in item.words if word.weight > 0]
+        terminal.print(f"{item.word} ({item.source}, in {in_documents}): {_listed(joined[:top]) or 'nothing'}")
+        if item.company:
+            terminal.print(f"  together with {_listed(item.company[:top])}")
+
+
+@app.command()
+@one_line_errors
 def explain(
     model: Model,
     components: Annotated[int, typer.Option(min=1, help="How many components to show.")] = 10,

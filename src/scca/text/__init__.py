@@ -1,7 +1,8 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
-from ._model import BilingualModel, Component, GeneratedText, Mates, Weighted
+from ._model import BilingualModel, Component, GeneratedText, Mates, Translation, Weighted
 from ._readers import PairedText, PairError, read_documents, read_pairs
+from ._translation import Translated, Translator
 from ._vectorizer import TextVectorizer, tokenize
 
 __all__ = [
@@ -18,5 +19,9 @@ __all__ = [
     "Component",
     "Mates",
     "GeneratedText",
+    "Translation",
     "Weighted",
+    # one word
+    "Translator",
+    "Translated",
 ]

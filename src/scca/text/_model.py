@@ -1,5 +1,6 @@
 """The bilingual model: a common space of two languages, mates, generated words, and what was learnt."""
 
+import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,9 +15,10 @@ from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import FeatureView
 from ._readers import PairedText
+from ._translation import Translator
 from ._vectorizer import TextVectorizer
 
-__all__ = ["BilingualModel", "Component", "GeneratedText", "Mates", "Weighted"]
+__all__ = ["BilingualModel", "Component", "GeneratedText", "Mates", "Translation", "Weighted"]
 
 _DEFAULT_COMPONENTS = 200
 
@@ -95,6 +97,34 @@ class GeneratedText:
     mu: float
     dual_gap: float
     known: bool
+
+
+@dataclass(frozen=True)
+class Translation:
+    """The words of the other language that go with a word, the strongest first.
+
+    Attributes
+    ----------
+    word, source, target : str
+        The word as the model knows it, its language and the other.
+    words : tuple of Weighted
+        Of the other language; a negative weight says that the word stays away.
+    company : tuple of Weighted
+        Words of its own language that were taken to belong with it.
+    documents : int
+        Training documents that have the word; few make a weak translation.
+    mu, gamma, dual_gap : float
+    """
+
+    word: str
+    source: str
+    target: str
+    words: tuple[Weighted, ...]
+    company: tuple[Weighted, ...]
+    documents: int
+    mu: float
+    gamma: float
+    dual_gap: float
 
 
 class BilingualModel(BaseEstimator):
@@ -320,6 +350,43 @@ class BilingualModel(BaseEstimator):
     def _text(self, made: Generated, side: int) -> GeneratedText:
         words = _strongest(made.weights, self.vectorizers_[side].words_)
         return GeneratedText(self.languages_[side], words, made.mu, made.dual_gap, True)
+
+    # --- translating -----------------------------------------------------------------------------------------------
+
+    def translate(self, word: str, *, source: str | None = None, mu="auto", gamma="auto") -> Translation:
+        """The words of the other language that go with a word, by the problem anchored at it.
+
+        `source` is the language of the word; found if only one of the two knows it.
+        """
+        side, position = self._position(word, source)
+        made = Translator(self.training_[1 - side], self.training_[side], tol=self.tol).translate(position, mu, gamma)
+        known = self.vectorizers_[side].words_
+        made.company[position] = 0.0
+        return Translation(
+            word=str(known[position]),
+            source=self.languages_[side],
+            target=self.languages_[1 - side],
+            words=_strongest(made.weights, self.vectorizers_[1 - side].words_),
+            company=_strongest(made.company, known),
+            documents=int(np.count_nonzero(self.training_[side][:, [position]].toarray())),
+            mu=made.mu,
+            gamma=made.gamma,
+            dual_gap=made.dual_gap,
+        )
+
+    def _position(self, word: str, source: str | None) -> tuple[int, int]:
+        """The language and the column of a word."""
+        check_is_fitted(self)
+        sides = (0, 1) if source is None else (self._side(source),)
+        found = {side: at for side in sides if (at := self.vectorizers_[side].position(word)) is not None}
+        if len(found) == 1:
+            return next(iter(found.items()))
+        if found:
+            raise ValueError(f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language.")
+        known = [str(name) for side in sides for name in self.vectorizers_[side].words_]
+        close = difflib.get_close_matches(word.lower(), known, n=3)
+        hint = f"did you mean {', '.join(close)}?" if close else "try another word."
+        raise ValueError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
 
     # --- reading ---------------------------------------------------------------------------------------------------
 

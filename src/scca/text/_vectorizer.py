@@ -98,6 +98,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         counter = self._counter({word: i for i, word in enumerate(self.words_)})
         return self._weighted(sp.csc_array(counter.transform(_checked(documents))))
 
+    def position(self, word: str) -> int | None:
+        """The column of a word, lower-cased and composed as texts are; None for an unknown one."""
+        check_is_fitted(self)
+        columns = np.flatnonzero(self.words_ == (_lowered if self.lowercase else _composed)(word.strip()))
+        return int(columns[0]) if len(columns) else None
+
     def get_feature_names_out(self, input_features=None):
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)

@@ -1,0 +1,68 @@
+"""What goes with a word: the sparse words of the other language, anchored at a word of this one."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_views
+from ..views import FeatureView, OrientedView
+
+__all__ = ["Translated", "Translator"]
+
+
+@dataclass(frozen=True)
+class Translated:
+    """The words that go with an anchored word.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_target_words,)
+        On the words of the other language, mostly zeros; a negative one says that the word stays away.
+    company : ndarray of shape (n_source_words,)
+        On the words of the anchor's own language that join it, at most 1; 1 for the anchor itself.
+    mu, gamma, dual_gap : float
+        The penalties, and how far (absolute) the objective can be from its optimum.
+    """
+
+    weights: np.ndarray
+    company: np.ndarray
+    mu: float
+    gamma: float
+    dual_gap: float
+
+
+class Translator:
+    """Words of the view X that go with a word of the view Y, given paired training documents of both.
+
+    For the word k of Y it solves the paper's problem with features in place of samples behind a kernel,
+
+        min over w, v of  ||X w - Y v||^2 + mu ||w||_1 + gamma sum_{i != k} v_i,    0 <= v <= 1,  v_k = 1,
+
+    documents centred and scaled to unit norm, every word of Y turned to where it goes with word k and not against it.
+
+    Parameters
+    ----------
+    X, Y : {array, sparse matrix} of shape (n_samples, n_words)
+    tol : float, default=1e-6
+        Duality gap to reach, relative to the squared norm of the anchored word's column.
+    """
+
+    def __init__(self, X, Y, *, tol=1e-6):
+        self._target = FeatureView.of(X, center=True, normalize=True)
+        self._source = FeatureView.of(Y, center=True, normalize=True)
+        self._tol = tol
+
+    def translate(self, k: int, mu="auto", gamma="auto") -> Translated:
+        """The words that go with word `k`; penalties as for `SparseCCA`."""
+        y = self._source.columns(np.array([k]))[:, 0]
+        signs = np.where(self._source.rmatvec(y) < 0, -1.0, 1.0)
+        found: ComponentResult = solve_views(
+            *(self._target, OrientedView(self._source, signs), k, y),
+            mu=Penalty.parse(mu, "mu", zero_allowed=False),
+            gamma=Penalty.parse(gamma, "gamma", zero_allowed=True),
+            tol=self._tol,
+            max_iter=DEFAULT_MAX_ITER,
+            algorithm="working-set",
+        )
+        company = signs * np.asarray(found.e)
+        return Translated(found.w, company, found.mu, found.gamma, found.dual_gap)
