@@ -14,8 +14,8 @@ from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.model_selection import check_cv
-from threadpoolctl import threadpool_limits
 
+from .._threads import one_thread
 from .._validation import DataWarning
 from ..retrieval import average_precision
 from ._sparse_cca import SparseCCA
@@ -244,7 +244,7 @@ def _held_out(model: SparseCCA, views: dict, trial: Trial, scoring: Scoring) -> 
     Where fewer components than asked exist, the last score counts for the rest.
     """
     try:
-        with threadpool_limits(1), warnings.catch_warnings(record=True) as raised:  # one thread: see `n_jobs`
+        with one_thread(), warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always")
             warnings.simplefilter("ignore", DataWarning)  # features may well be constant in a part of the data
             A, B = _fit_and_project(model, views, trial)
