@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ._validation import DataWarning
     from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA, SparseCCACV
     from .persistence import load, save
-    from .solver import ComponentResult, solve_component
+    from .solver import ComponentResult, component_path, solve_component
 
 __all__ = [
     # estimators
@@ -26,6 +26,7 @@ __all__ = [
     "PAPER",
     # one component
     "solve_component",
+    "component_path",
     "ComponentResult",
     # parts
     "datasets",
@@ -50,6 +51,7 @@ _HOMES = {
     "PAPER": "estimators",
     "EmptyComponentWarning": "estimators",
     "solve_component": "solver",
+    "component_path": "solver",
     "ComponentResult": "solver",
     "save": "persistence",
     "load": "persistence",
