@@ -218,7 +218,7 @@ class TestSaving:
 
     def test_not_a_model(self, tmp_path):
         with pytest.raises(
-            TypeError, match="save takes one of SparseCCA, SparseCCACV, KernelCCA, BilingualModel; got a dict"
+            TypeError, match="takes one of SparseCCA, SparseCCACV, KernelCCA, BilingualModel; got a dict"
         ):
             scca.save({}, tmp_path / "m")
 

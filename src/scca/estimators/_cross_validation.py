@@ -18,6 +18,7 @@ from sklearn.model_selection import check_cv
 from .._threads import one_thread
 from .._validation import DataWarning
 from ..retrieval import average_precision
+from ._anchors import anchor_strategy
 from ._sparse_cca import SparseCCA
 
 __all__ = ["SparseCCACV"]
@@ -49,9 +50,9 @@ class SparseCCACV(SparseCCA):
     """Sparse CCA whose penalties are the automatic ones times the factors that did best on held-out pairs.
 
     For every fold of the pairs and every (f, g) of the factors, a `SparseCCA` with mu = f mu_auto and gamma = g
-    gamma_auto is fitted to the training pairs of the fold and scored on the others. The factors with the best mean score
-    are used for a last fit to all pairs, of which this estimator then has all attributes and methods. The anchors are
-    training samples, so no score knows of the pair that a component is built around.
+    gamma_auto is fitted to the training pairs of the fold and scored on the others. The factors with the best mean
+    score are used for a last fit to all pairs, of which this estimator then has all attributes and methods. The anchors
+    are training samples, so no score knows of the pair that a component is built around.
 
     Parameters
     ----------
@@ -129,25 +130,26 @@ class SparseCCACV(SparseCCA):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # the last fit, to all pairs, gives these
             checked = dict(zip("XY", self._check_training(X, Y), strict=True))
-        self._check_n_components(*checked.values())
+        n_samples, n_components = checked["X"].shape[0], self._check_n_components(*checked.values())
+        anchor_strategy(self.anchors, n_samples, n_components)  # refuses anchors that no fold could use
         trials = [
             Trial(fold, train, test, _params(*pair))
             for pair in factors
-            for fold, (train, test) in enumerate(_folds(self.cv, checked["X"].shape[0]))
+            for fold, (train, test) in enumerate(_folds(self.cv, n_samples))
         ]
-        scores = self._search(trials, checked, scoring, progress).reshape(len(factors), -1, self.n_components)
+        scores = self._search(trials, checked, scoring, progress).reshape(len(factors), -1, n_components)
 
         self.n_splits_ = scores.shape[1]
         self.component_scores_ = scores.mean(axis=1)
         self.cv_results_ = _table(factors, scores[:, :, -1])
-        self.best_index_ = self._choose(scores[:, :, -1])
+        self.best_index_ = self._choose()
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         self.best_params_ = self.cv_results_["params"][self.best_index_]
         self.mu_factor_, self.gamma_factor_ = factors[self.best_index_]
 
         refitted = self._estimator(**self.best_params_)
         refitted.fit(X, Y)
-        vars(self).update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
+        self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
         return self
 
     def _check_scoring(self) -> "Scoring":
@@ -189,21 +191,20 @@ class SparseCCACV(SparseCCA):
         anchors = self.anchors
         if not isinstance(anchors, str):
             place = {sample: position for position, sample in enumerate(trial.train)}
-            anchors = [place[anchor] for anchor in anchors if anchor in place]
+            anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
         return self._estimator(**trial.params, anchors=anchors, n_jobs=None)
 
-    def _choose(self, scores: np.ndarray) -> int:
-        means = scores.mean(axis=1)
-        best = int(means.argmax())
+    def _choose(self) -> int:
+        table = self.cv_results_
+        best = int(table["mean_test_score"].argmax())
         slack = 0.0
         if self.rule == "one-standard-error":
-            slack = float(np.std(scores[best], ddof=1)) / np.sqrt(scores.shape[1])
-        table = self.cv_results_
-        good = np.flatnonzero(means >= means[best] - slack)
+            slack = table["std_test_score"][best] / np.sqrt(max(self.n_splits_ - 1, 1))
+        good = np.flatnonzero(table["mean_test_score"] >= table["mean_test_score"][best] - slack)
         return int(max(good, key=lambda row: (table["mu_factor"][row], table["gamma_factor"][row])))
 
 
-# --- what is compared --------------------------------------------------------------------------------------------------
+# --- what is compared -------------------------------------------------------------------------------------------------
 
 Scoring = Callable[[np.ndarray, np.ndarray], float]
 
@@ -222,7 +223,7 @@ def _correlation(A: np.ndarray, B: np.ndarray) -> float:
 _SCORINGS: dict[str, Scoring] = {"retrieval": _retrieval, "correlation": _correlation}
 
 
-# --- one fit of the search ---------------------------------------------------------------------------------------------
+# --- one fit of the search --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -255,16 +256,17 @@ def _held_out(model: SparseCCA, views: dict, trial: Trial, scoring: Scoring) -> 
     return scores, {warning.category: str(warning.message) for warning in reversed(raised)}
 
 
-def _fit_and_project(model: SparseCCA, views: dict, trial: Trial) -> list[np.ndarray]:
+def _fit_and_project(model: SparseCCA, views: dict, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
     """The scores of the held-out pairs in both views, of a model fitted to the training pairs."""
     training, held_out = {}, {}
+    diagonals: dict[str, np.ndarray | None] = {}
     for name, data in views.items():
-        training[name], held_out[name] = data[trial.train], (data[trial.test],)
+        training[name], held_out[name], diagonals[name] = data[trial.train], data[trial.test], None
         if model._is_precomputed(name):
-            training[name] = training[name][:, trial.train]
-            held_out[name] = (data[trial.test][:, trial.train], data.diagonal()[trial.test])
+            training[name], held_out[name] = training[name][:, trial.train], held_out[name][:, trial.train]
+            diagonals[name] = data.diagonal()[trial.test]
     model.fit(training["X"], training["Y"])
-    return [model.transform(*held_out["X"]), model.transform_y(*held_out["Y"])]
+    return model.transform(held_out["X"], diagonals["X"]), model.transform_y(held_out["Y"], diagonals["Y"])
 
 
 def _finite(score) -> float:
@@ -274,7 +276,7 @@ def _finite(score) -> float:
     return score
 
 
-# --- what users hand in, and get ---------------------------------------------------------------------------------------
+# --- what users hand in, and get --------------------------------------------------------------------------------------
 
 
 def _factors(given, name: str) -> list[float]:
@@ -299,8 +301,8 @@ def _folds(cv, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
     smallest = min((len(test) for _, test in folds), default=0)
     if smallest < 2:
         raise ValueError(
-            f"every fold must hold out at least 2 pairs, or there is nothing to tell mates from; got one with {smallest} "
-            f"of n_samples={n}: lower cv."
+            f"every fold of cv must hold out at least 2 pairs to tell mates from others; got {smallest} of "
+            f"n_samples={n}: lower cv."
         )
     return folds
 

@@ -42,8 +42,8 @@ def component_path(
     """Solve the convex problem of one component at many penalties, for less than as many calls of `solve_component`.
 
     The problems are solved in the order of decreasing mu, each from the answer and with the columns of the one before;
-    with `fit_dual=False` and more than three penalties the exact path of the lasso is followed. Every answer carries its
-    own certificate.
+    with `fit_dual=False` and more than three penalties the exact path of the lasso is followed. Every answer carries
+    its own certificate.
 
     Parameters
     ----------
@@ -76,8 +76,16 @@ def component_path(
     if any(gamma.value == np.inf for gamma in gammas):
         raise ValueError("gammas must be finite; got inf: pass fit_dual=False to hold e at the anchor.")
     left, right, anchor, y = checked_problem(X, K, k, y, fit_dual)
-    limits = {"tol": check_tolerance(tol), "max_iter": check_count(max_iter, "max_iter")}
-    return solve_path(left, y, mus, right=right, anchor=anchor, gammas=gammas if fit_dual else None, **limits)
+    return solve_path(
+        left,
+        y,
+        mus,
+        right=right,
+        anchor=anchor,
+        gammas=gammas if fit_dual else None,
+        tol=check_tolerance(tol),
+        max_iter=check_count(max_iter, "max_iter"),
+    )
 
 
 def _penalties(given, name: str, *, zero_allowed: bool) -> list[Penalty]:
@@ -102,8 +110,8 @@ def solve_path(
 ) -> list[ComponentResult]:
     """`solve_views` for every pair of penalties of `mus` and `gammas`, in their order; without gammas e is held.
 
-    With e held, many penalties are followed down the exact path, so a thousand cost little more than the smallest alone.
-    Every answer is certified, and solved on from where the path led should rounding error have spoiled it.
+    With e held, many penalties are followed down the exact path, so a thousand cost little more than the smallest
+    alone. Every answer is certified, and solved on from where the path led should rounding error have spoiled it.
     """
     right = no_view(len(y)) if right is None else right
     with threads_for(left, right), np.errstate(over="ignore", invalid="ignore"):
