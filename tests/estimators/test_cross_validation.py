@@ -69,6 +69,13 @@ class TestTable:
         halves = small(cv=ShuffleSplit(2, test_size=0.5, random_state=0)).fit(*pairs)
         assert halves.n_splits_ == 2
 
+    @pytest.mark.parametrize("cv", [ShuffleSplit(2), (split for split in KFold(2).split(np.zeros(36)))])
+    def test_all_factors_see_the_same_folds(self, pairs, cv):
+        """Also where a splitter draws anew each time, or can only be asked once."""
+        scores = split_scores(small(mu_factors=(1, 1), cv=cv).fit(*pairs))
+        assert scores.shape == (2, 2)
+        np.testing.assert_array_equal(scores[0], scores[1])
+
     def test_scoring_by_a_function(self, pairs):
         seen = []
 

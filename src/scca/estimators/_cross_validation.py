@@ -126,20 +126,17 @@ class SparseCCACV(SparseCCA):
         """`fit`, calling `progress(made, asked)` after every fit of the search."""
         self._check_settings()
         factors = [*product(_factors(self.mu_factors, "mu_factors"), _factors(self.gamma_factors, "gamma_factors"))]
-        scoring = self._check_scoring()
+        scoring = self._check_search()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # the last fit, to all pairs, gives these
             checked = dict(zip("XY", self._check_training(X, Y), strict=True))
         n_samples, n_components = checked["X"].shape[0], self._check_n_components(*checked.values())
         anchor_strategy(self.anchors, n_samples, n_components)  # refuses anchors that no fold could use
-        trials = [
-            Trial(fold, train, test, _params(*pair))
-            for pair in factors
-            for fold, (train, test) in enumerate(_folds(self.cv, n_samples))
-        ]
-        scores = self._search(trials, checked, scoring, progress).reshape(len(factors), -1, n_components)
+        folds = _folds(self.cv, n_samples)  # once: a splitter may draw others when asked again
+        trials = [Trial(fold, *split, _params(*pair)) for pair in factors for fold, split in enumerate(folds)]
+        scores = self._search(trials, checked, scoring, progress).reshape(len(factors), len(folds), n_components)
 
-        self.n_splits_ = scores.shape[1]
+        self.n_splits_ = len(folds)
         self.component_scores_ = scores.mean(axis=1)
         self.cv_results_ = _table(factors, scores[:, :, -1])
         self.best_index_ = self._choose()
@@ -152,7 +149,8 @@ class SparseCCACV(SparseCCA):
         self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
         return self
 
-    def _check_scoring(self) -> "Scoring":
+    def _check_search(self) -> "Scoring":
+        """The function that scores held-out pairs; an unknown scoring or rule is refused."""
         if self.rule not in _RULES:
             raise ValueError(f"rule must be {' or '.join(map(repr, _RULES))}; got {self.rule!r}.")
         if callable(self.scoring):
@@ -167,9 +165,8 @@ class SparseCCACV(SparseCCA):
         level = logging.INFO if self.verbose else logging.DEBUG
         rows, warned = [], []
         work = (delayed(_held_out)(self._estimator_for(trial), views, trial, scoring) for trial in trials)
-        for trial, (scores, raised) in zip(
-            trials, Parallel(n_jobs=self.n_jobs, return_as="generator")(work), strict=True
-        ):
+        done = Parallel(n_jobs=self.n_jobs, return_as="generator")(work)
+        for trial, (scores, raised) in zip(trials, done, strict=True):
             logger.log(level, "%s: score %.4f", trial, scores[-1])
             rows.append(scores)
             warned += [(category, f"{trial}: {message}") for category, message in raised.items()]
