@@ -45,6 +45,7 @@ def views():
         scca.SparseCCA(2, representation="dual-primal", center=False),
         scca.SparseCCA(2, kernel="rbf", kernel_params={"gamma": 0.1}),
         scca.SparseCCA(2, gamma=np.inf),
+        scca.SparseCCACV(2, mu_factors=(0.5, 2), gamma_factors=[1], cv=2, kernel="rbf"),
         scca.KernelCCA(3, regularization=0.2),
         scca.KernelCCA(3, kernel="polynomial"),
     ],
@@ -62,6 +63,18 @@ def test_round_trip(model, tmp_path):
         if isinstance(value, np.ndarray):
             np.testing.assert_array_equal(getattr(again, name), value)
             assert getattr(again, name).dtype == value.dtype
+
+
+def test_cross_validation_is_kept(tmp_path):
+    X, Y = views()
+    model = scca.SparseCCACV(2, mu_factors=(0.5, 2), cv=2, rule="one-standard-error").fit(X, Y)
+    scca.save(model, tmp_path / "m.scca")
+    again = scca.load(tmp_path / "m.scca")
+    assert again.cv_results_.keys() == model.cv_results_.keys()
+    for name, column in model.cv_results_.items():
+        np.testing.assert_array_equal(again.cv_results_[name], column)
+    for name in ("best_index_", "best_score_", "best_params_", "mu_factor_", "gamma_factor_", "n_splits_"):
+        assert getattr(again, name) == getattr(model, name)
 
 
 def test_bilingual_round_trip(tmp_path):
@@ -204,12 +217,14 @@ class TestSaving:
         assert not list(tmp_path.iterdir())
 
     def test_not_a_model(self, tmp_path):
-        with pytest.raises(TypeError, match="save takes one of SparseCCA, KernelCCA, BilingualModel; got a dict"):
+        with pytest.raises(
+            TypeError, match="takes one of SparseCCA, SparseCCACV, KernelCCA, BilingualModel; got a dict"
+        ):
             scca.save({}, tmp_path / "m")
 
     def test_code_is_not_saved(self, tmp_path):
         model = scca.SparseCCA(1, kernel=lambda a, b: float(a @ b)).fit(*views())
-        with pytest.raises(TypeError, match="holds numbers and text, no code; use a kernel by name"):
+        with pytest.raises(TypeError, match="holds numbers and text, no code; choose a kernel or scoring by name"):
             scca.save(model, tmp_path / "m")
         assert not list(tmp_path.iterdir())
 

@@ -14,17 +14,19 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import datasets, generation, retrieval, text
     from ._validation import DataWarning
-    from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA
+    from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA, SparseCCACV
     from .persistence import load, save
-    from .solver import ComponentResult, solve_component
+    from .solver import ComponentResult, component_path, solve_component
 
 __all__ = [
     # estimators
     "SparseCCA",
+    "SparseCCACV",
     "KernelCCA",
     "PAPER",
     # one component
     "solve_component",
+    "component_path",
     "ComponentResult",
     # parts
     "datasets",
@@ -44,10 +46,12 @@ __all__ = [
 # Where each name lives: imported when first asked for, since scikit-learn and numba take seconds to load.
 _HOMES = {
     "SparseCCA": "estimators",
+    "SparseCCACV": "estimators",
     "KernelCCA": "estimators",
     "PAPER": "estimators",
     "EmptyComponentWarning": "estimators",
     "solve_component": "solver",
+    "component_path": "solver",
     "ComponentResult": "solver",
     "save": "persistence",
     "load": "persistence",

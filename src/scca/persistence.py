@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._files import atomic_write
 from ._version import __version__
-from .estimators import KernelCCA, SparseCCA
+from .estimators import KernelCCA, SparseCCA, SparseCCACV
 from .text import BilingualModel, TextVectorizer
 from .views import FeatureProjector, Kernel, KernelProjector
 
@@ -29,7 +29,7 @@ __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "scca-model", 1
 _MANIFEST = "manifest.json"
-_MODELS = {cls.__name__: cls for cls in (SparseCCA, KernelCCA, BilingualModel)}
+_MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
 _PARTS = {cls.__name__: cls for cls in (TextVectorizer, FeatureProjector, KernelProjector, Kernel)}
 _CLASSES: dict[str, Any] = {**_MODELS, **_PARTS}
 
@@ -45,7 +45,7 @@ def save(model, path, *, texts: bool = True) -> None:
 
     Parameters
     ----------
-    model : SparseCCA, KernelCCA or BilingualModel
+    model : SparseCCA, SparseCCACV, KernelCCA or BilingualModel
     path : str or Path
         Usually with the suffix `.scca`.
     texts : bool, default=True
@@ -126,8 +126,8 @@ class _Writer:
         if type(value).__name__ in _CLASSES and type(value) is _CLASSES[type(value).__name__]:
             return {"$object": type(value).__name__, "state": self._state(value)}
         raise TypeError(
-            f"a model with {value!r} inside cannot be saved: a model file holds numbers and text, no code; use a "
-            "kernel by name."
+            f"a model with {value!r} inside cannot be saved: a model file holds numbers and text, no code; choose "
+            "a kernel or scoring by name, and folds by number."
         )
 
     def _state(self, value) -> dict:

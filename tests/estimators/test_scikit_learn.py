@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from scca import KernelCCA, SparseCCA
+from scca import KernelCCA, SparseCCA, SparseCCACV
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit odd data on purpose
 
@@ -14,6 +14,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit
         SparseCCA(1, representation="dual-primal"),
         SparseCCA(1, kernel="rbf", algorithm="greedy"),
         SparseCCA(1, center=False, normalize=False),
+        SparseCCACV(1, mu_factors=(0.5, 1), cv=3),
         KernelCCA(),
         KernelCCA(1, kernel="rbf"),
     ]

@@ -1,12 +1,12 @@
-"""The exact path of the lasso, against single solves and scikit-learn's own path."""
+"""One component at many penalties: the exact path of the lasso, and warm starts where e is sought too."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from oracles import lasso_dual_bound
+from oracles import automatic, dual_bound, lasso_dual_bound
 from sklearn.linear_model import lars_path
 
-from scca import solve_component
+from scca import component_path, solve_component
 from scca.solver import Penalty, solve_path
 from scca.views import FeatureView, storage_of
 
@@ -67,3 +67,81 @@ def test_target_orthogonal_to_everything():
     results = path(X, np.array([0.0, 0, 0, 1, 2]), [1.0, 0.5, 0.1, 0.01])
     assert not any(result.w.any() for result in results)
     assert all(result.converged for result in results)
+
+
+def two_views(seed, n=30, m=60, rank=10):
+    rng = np.random.default_rng(seed)
+    shared = rng.standard_normal((n, 3))
+    X = shared @ rng.standard_normal((3, m)) + rng.standard_normal((n, m))
+    Y = shared @ rng.standard_normal((3, rank)) + rng.standard_normal((n, rank))
+    X, Y = X - X.mean(0), Y - Y.mean(0)
+    return X, Y @ Y.T / rank, int(rng.integers(n))
+
+
+class TestComponentPath:
+    MUS = tuple(f"auto*{factor}" for factor in np.geomspace(0.1, 4, 12))  # upwards: the order is the caller's
+
+    @pytest.mark.parametrize("gammas", ["auto", "auto*0.1", 0.0, [f"auto*{f}" for f in np.geomspace(2, 0.05, 12)]])
+    @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+    @pytest.mark.parametrize("seed", range(3))
+    def test_every_point_is_the_answer_there(self, seed, store, gammas):
+        X, K, k = two_views(seed)
+        square = K[:, k] @ K[:, k]
+        each = gammas if isinstance(gammas, list) else [gammas] * 12
+        path = component_path(store(X), K, k, mus=self.MUS, gammas=gammas, tol=1e-8)
+        alone = [
+            solve_component(store(X), K, k, mu=mu, gamma=g, tol=1e-8) for mu, g in zip(self.MUS, each, strict=True)
+        ]
+        for point, answer in zip(path, alone, strict=True):
+            assert (point.mu, point.gamma) == (answer.mu, answer.gamma)
+            assert abs(point.objective - answer.objective) <= max(point.dual_gap, answer.dual_gap) + 1e-13 * square
+            bound = dual_bound(X, K, point.w, point.e, k, point.mu, point.gamma)
+            assert point.converged
+            assert point.objective - bound <= 1.01e-8 * square
+            assert point.e[k] == 1
+        assert sum(point.n_passes for point in path) < sum(answer.n_passes for answer in alone)
+
+    def test_held_dual_is_the_lasso(self):
+        X, K, k = two_views(0)
+        for mus in (self.MUS, self.MUS[:2]):  # along the exact path, and one by one
+            path = component_path(X, K, k, mus=mus, fit_dual=False, tol=1e-9)
+            for point, mu in zip(path, mus, strict=True):
+                answer = solve_component(X, K, k, mu=mu, fit_dual=False, tol=1e-9)
+                assert point.objective == pytest.approx(answer.objective, abs=1e-9 * (K[:, k] @ K[:, k]))
+                assert point.gamma == np.inf
+                np.testing.assert_array_equal(point.e, answer.e)
+        target = component_path(X, y=K[:, k], mus=self.MUS, fit_dual=False, tol=1e-9)
+        np.testing.assert_array_equal(target[0].w, component_path(X, K, k, mus=self.MUS, fit_dual=False, tol=1e-9)[0].w)
+        assert target[0].e is None
+
+    def test_large_gamma_is_the_held_dual(self):
+        X, K, k = two_views(1)
+        held = component_path(X, K, k, mus=self.MUS, fit_dual=False, tol=1e-9)
+        free = component_path(X, K, k, mus=self.MUS, gammas=1e6 * automatic(X, K, k)[1], tol=1e-9)
+        for one, other in zip(held, free, strict=True):
+            assert one.objective == pytest.approx(other.objective, abs=2e-9 * (K[:, k] @ K[:, k]))
+
+    def test_automatic_mu_of_an_orthogonal_view_holds_w(self):
+        """X is orthogonal to the anchor's column, so "auto" is 0, which stands for w = 0; a number still counts."""
+        X = np.array([[0.0], [1], [2]])
+        K = np.array([[1.0, 0, 0], [0, 2, 1], [0, 1, 2]])
+        path = component_path(X, K, 0, mus=["auto", 0.5], gammas=0.1)
+        assert [point.mu for point in path] == [0, 0.5]
+        assert not path[0].w.any()
+        assert all(point.converged for point in path)
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"mus": []}, r"mus must be a sequence of one or more penalties; got \[\]"),
+            ({"mus": "auto"}, "mus must be a sequence of one or more penalties; got 'auto'"),
+            ({"mus": [1.0, 0]}, "each of mus must be .* greater than 0"),
+            ({"mus": [1.0, 2.0], "gammas": [1.0]}, "gammas must be one penalty or as many as mus, 2; got 1"),
+            ({"mus": [1.0], "gammas": [np.inf]}, "gammas must be finite; got inf: pass fit_dual=False"),
+            ({"mus": [1.0], "tol": 2}, "tol must be"),
+        ],
+    )
+    def test_bad_input(self, settings, message):
+        X, K, k = two_views(0)
+        with pytest.raises(ValueError, match=message):
+            component_path(X, K, k, **settings)

@@ -1,13 +1,14 @@
 """The convex problem of one component: certified solver, the paper's own algorithm, penalties."""
 
 from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, solve_component, solve_views
-from ._path import solve_path
+from ._path import component_path, solve_path
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 
 __all__ = [
     # for users
     "solve_component",
+    "component_path",
     "ComponentResult",
     # for the estimators
     "solve_views",

@@ -35,21 +35,29 @@ class Algorithm(ABC):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a solver stopped."""
+    """Where a solver stopped: z with its r and M'r."""
 
     z: np.ndarray
+    r: np.ndarray
+    correlations: np.ndarray
     objective: float
     gap: float
     n_iter: int
     converged: bool
 
 
-def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outcome:
-    """Run `algorithm` from z until the duality gap of its problem is at most its tolerance."""
+def solve_certified(algorithm: Algorithm, start: np.ndarray | Outcome, max_iter: int) -> Outcome:
+    """Run `algorithm` until the duality gap of its problem is at most its tolerance.
+
+    It starts from z, or from where a problem of the same design stopped, which saves the products with z.
+    """
     problem = algorithm.problem
     bound = -np.inf
-    r = problem.design.residual(z)
-    correlations = problem.correlations(z, r)
+    if isinstance(start, Outcome):
+        z, r, correlations = start.z, start.r, start.correlations
+    else:
+        z, r = start, problem.design.residual(start)
+        correlations = problem.correlations(z, r)
     for n_iter in range(max_iter + 1):
         certificate = problem.certificate(z, r, correlations)
         bound = max(bound, certificate.bound)  # every bound holds for all z: keep the best
@@ -61,4 +69,4 @@ def solve_certified(algorithm: Algorithm, z: np.ndarray, max_iter: int) -> Outco
             break
         z, r = better
         correlations = problem.correlations(z, r)
-    return Outcome(z, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))
+    return Outcome(z, r, correlations, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))

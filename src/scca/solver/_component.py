@@ -15,7 +15,17 @@ from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 from ._working_set import WorkingSet
 
-__all__ = ["ALGORITHMS", "DEFAULT_MAX_ITER", "ComponentResult", "finished", "no_view", "solve_component", "solve_views"]
+__all__ = [
+    "ALGORITHMS",
+    "DEFAULT_MAX_ITER",
+    "ComponentResult",
+    "checked_problem",
+    "finished",
+    "no_view",
+    "weights_on_samples",
+    "solve_component",
+    "solve_views",
+]
 
 ALGORITHMS: dict[str, type[Algorithm]] = {"working-set": WorkingSet, "greedy": Greedy}
 DEFAULT_MAX_ITER = 1000
@@ -117,18 +127,8 @@ def solve_component(
     >>> answer.converged, float(answer.e[3])
     (True, 1.0)
     """
-    X = X if isinstance(X, LinearOperator) else check_matrix(X, "X")
-    n, m = X.shape
-    left, right = FeatureView(storage_of(X)), _dual_view(K, n)
-    k = None if k is None else _check_anchor(k, n)
-    if y is not None:
-        if fit_dual:
-            raise ValueError("y replaces K[:, k] only where e is held; pass fit_dual=False with y.")
-        y = _check_vector(y, "y", n)
-    elif K is None or k is None:
-        raise ValueError("solve_component needs K and k, or y with fit_dual=False; pass one of the two.")
-    else:
-        y = right.columns(np.array([k]))[:, 0]
+    left, right, k, y = checked_problem(X, K, k, y, fit_dual)
+    n, m = left.shape
     return solve_views(
         left,
         right,
@@ -142,6 +142,23 @@ def solve_component(
         w0=None if w0 is None else _check_vector(w0, "w0", m),
         e0=None if e0 is None else _check_vector(e0, "e0", n),
     )
+
+
+def checked_problem(X, K, k, y, fit_dual: bool) -> tuple[View, View, int | None, np.ndarray]:
+    """The two views, the anchor and the target of what users hand in."""
+    X = X if isinstance(X, LinearOperator) else check_matrix(X, "X")
+    n = X.shape[0]
+    left, right = FeatureView(storage_of(X)), _dual_view(K, n)
+    k = None if k is None else _check_anchor(k, n)
+    if y is not None:
+        if fit_dual:
+            raise ValueError("y replaces K[:, k] only where e is held; pass fit_dual=False with y.")
+        y = _check_vector(y, "y", n)
+    elif K is None or k is None:
+        raise ValueError("a component needs K and k, or y with fit_dual=False; pass one of the two.")
+    else:
+        y = right.columns(np.array([k]))[:, 0]
+    return left, right, k, y
 
 
 def solve_views(
@@ -168,12 +185,17 @@ def solve_views(
         problem = ComponentProblem(design, mu.resolve(w_pull), np.inf if held else gamma.resolve(e_pull))
         start = problem.coordinates(w0, e0) if design.square > 0 else np.zeros(design.size)
         outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * design.square), start, max_iter)
-    e = None
-    if anchor is not None:
-        e = np.zeros(right.shape[1] or len(y))
-        e[: design.n_right] = design.split(outcome.z)[1]
-        e[anchor] = 1.0
-    return finished(problem, outcome, e, tol, max_iter)
+    return finished(problem, outcome, weights_on_samples(right, design, outcome.z), tol, max_iter)
+
+
+def weights_on_samples(right: View, design: Design, z: np.ndarray) -> np.ndarray | None:
+    """e with its anchor, on the columns of `right` even where the design holds e; None without an anchor."""
+    if design.anchor is None:
+        return None
+    e = np.zeros(right.shape[1] or len(design.y))
+    e[: design.n_right] = design.split(z)[1]
+    e[design.anchor] = 1.0
+    return e
 
 
 def finished(

@@ -1,40 +1,143 @@
-"""The lasso of Section 5.1 at many penalties."""
+"""One component at many penalties."""
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 
 from .._threads import threads_for
+from .._validation import check_count, check_tolerance
 from ..views import View
-from ._certified import solve_certified
-from ._component import ComponentResult, finished, no_view
+from ._certified import Outcome, solve_certified
+from ._component import (
+    DEFAULT_MAX_ITER,
+    ComponentResult,
+    checked_problem,
+    finished,
+    no_view,
+    weights_on_samples,
+)
 from ._homotopy import Homotopy
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 from ._working_set import WorkingSet
 
-__all__ = ["solve_path"]
+__all__ = ["component_path", "solve_path"]
 
-_WORTH_FOLLOWING = 3  # fewer penalties are solved one by one: the path down to them would cost more
+_WORTH_FOLLOWING = 3  # fewer penalties are solved one by one: the exact path down to them would cost more
+
+
+def component_path(
+    X,
+    K=None,
+    k=None,
+    *,
+    mus,
+    gammas="auto",
+    fit_dual=True,
+    y=None,
+    tol=1e-6,
+    max_iter=DEFAULT_MAX_ITER,
+) -> list[ComponentResult]:
+    """Solve the convex problem of one component at many penalties, for less than as many calls of `solve_component`.
+
+    The problems are solved in the order of decreasing mu, each from the answer and with the columns of the one before;
+    with `fit_dual=False` and more than three penalties the exact path of the lasso is followed. Every answer carries
+    its own certificate.
+
+    Parameters
+    ----------
+    X, K, k, fit_dual, y, tol, max_iter : as for `solve_component`.
+    mus : sequence of "auto", "auto*FACTOR" or float
+    gammas : "auto", "auto*FACTOR" or float, or a sequence of these as long as `mus`
+        One for every mu, or the same for all; finite.
+
+    Returns
+    -------
+    list of ComponentResult
+        One for every penalty, in the order of `mus`. `n_passes` counts what each took on top of those before it.
+
+    Examples
+    --------
+    >>> import numpy as np, scca
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=(20, 50)), rng.normal(size=(20, 8))
+    >>> path = scca.component_path(X, Y @ Y.T, 3, mus=["auto*4", "auto*2", "auto", "auto*0.5"])
+    >>> [answer.converged for answer in path]
+    [True, True, True, True]
+    """
+    mus = _penalties(mus, "mus", zero_allowed=False)
+    gammas = [gammas] * len(mus) if isinstance(gammas, str | Real) else gammas
+    gammas = _penalties(gammas, "gammas", zero_allowed=True)
+    if len(gammas) != len(mus):
+        raise ValueError(
+            f"gammas must be one penalty or as many as mus, {len(mus)}; got {len(gammas)}: pass one for every mu."
+        )
+    if any(gamma.value == np.inf for gamma in gammas):
+        raise ValueError("gammas must be finite; got inf: pass fit_dual=False to hold e at the anchor.")
+    left, right, anchor, y = checked_problem(X, K, k, y, fit_dual)
+    return solve_path(
+        left,
+        y,
+        mus,
+        right=right,
+        anchor=anchor,
+        gammas=gammas if fit_dual else None,
+        tol=check_tolerance(tol),
+        max_iter=check_count(max_iter, "max_iter"),
+    )
+
+
+def _penalties(given, name: str, *, zero_allowed: bool) -> list[Penalty]:
+    values = [] if isinstance(given, str | Real) else list(given)
+    if not values:
+        raise ValueError(
+            f'{name} must be a sequence of one or more penalties; got {given!r}: pass for example ["auto"].'
+        )
+    return [Penalty.parse(value, f"each of {name}", zero_allowed=zero_allowed) for value in values]
 
 
 def solve_path(
-    left: View, y: np.ndarray, mus: Sequence[Penalty], *, tol: float, max_iter: int
+    left: View,
+    y: np.ndarray,
+    mus: Sequence[Penalty],
+    *,
+    right: View | None = None,
+    anchor: int | None = None,
+    gammas: Sequence[Penalty] | None = None,
+    tol: float,
+    max_iter: int,
 ) -> list[ComponentResult]:
-    """`solve_views` with e held, for every penalty of `mus`, in their order.
+    """`solve_views` for every pair of penalties of `mus` and `gammas`, in their order; without gammas e is held.
 
-    Many penalties are followed down the exact path, so a thousand cost little more than the smallest alone. Every
-    answer is certified, and solved on from where the path led should rounding error have spoiled it.
+    With e held, many penalties are followed down the exact path, so a thousand cost little more than the smallest
+    alone. Every answer is certified, and solved on from where the path led should rounding error have spoiled it.
     """
-    design = Design(left, no_view(len(y)), y, None)
-    values = [mu.resolve(design.correlations_of_y) for mu in mus]
-    results: dict[int, ComponentResult] = {}
-    with threads_for(left), np.errstate(over="ignore", invalid="ignore"):
-        homotopy = Homotopy(design) if len(values) > _WORTH_FOLLOWING else None
-        for position in sorted(range(len(values)), key=lambda i: -values[i]):
-            problem = ComponentProblem(design, values[position], np.inf)
+    right = no_view(len(y)) if right is None else right
+    with threads_for(left, right), np.errstate(over="ignore", invalid="ignore"):
+        design = Design(left, no_view(len(y)) if gammas is None else right, y, anchor)
+        w_pull, e_pull = design.split(design.correlations_of_y)
+        mu_values = [mu.resolve(w_pull) for mu in mus]
+        gamma_values = [np.inf] * len(mus) if gammas is None else [gamma.resolve(e_pull) for gamma in gammas]
+        homotopy = Homotopy(design) if gammas is None and len(mus) > _WORTH_FOLLOWING else None
+        results: dict[int, ComponentResult] = {}
+        working_set = outcome = None
+        passes_before = 0
+        for position in sorted(range(len(mus)), key=lambda i: (-mu_values[i], -gamma_values[i])):
+            problem = ComponentProblem(design, mu_values[position], gamma_values[position])
+            if working_set is None:
+                working_set = WorkingSet(problem, tol * design.square)
+            working_set.turn_to(problem)
+            outcome = solve_certified(working_set, _start(problem, homotopy, outcome), max_iter)
+            e = weights_on_samples(right, design, outcome.z)
+            results[position] = finished(problem, outcome, e, tol, max_iter, passes_before)
             passes_before = design.n_passes
-            start = np.zeros(design.size) if homotopy is None else homotopy.at(problem.mu)
-            outcome = solve_certified(WorkingSet(problem, tol * design.square), start, max_iter)
-            results[position] = finished(problem, outcome, None, tol, max_iter, passes_before)
-    return [results[position] for position in range(len(values))]
+    return [results[position] for position in range(len(mus))]
+
+
+def _start(problem: ComponentProblem, homotopy: Homotopy | None, before: Outcome | None) -> np.ndarray | Outcome:
+    if homotopy is not None:
+        return homotopy.at(problem.mu)
+    if before is None or problem.mu == 0:  # mu = 0 holds w at 0, wherever it was
+        return np.zeros(problem.design.size)
+    return before

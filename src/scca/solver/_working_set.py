@@ -31,6 +31,11 @@ class WorkingSet(Algorithm):
         self._gram = np.empty((0, 0))
         self._gap_before = np.inf
 
+    def turn_to(self, problem) -> None:
+        """Go on with other penalties of the same design: its columns and their Gram matrix stay good."""
+        self.problem = problem
+        self._gap_before = np.inf
+
     def improve(self, at: Point):
         grown = self._grow(at)
         if not grown and at.gap >= self._gap_before:

@@ -1,0 +1,299 @@
+"""SparseCCACV: the table against a plain loop, the choice, and every kind of view."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from scca import DataWarning, EmptyComponentWarning, SparseCCA, SparseCCACV
+from scca.datasets import make_planted
+from scca.retrieval import mate_ranks
+
+pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
+MU, GAMMA = (0.3, 1, 2.5), (0.5, 1)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return make_planted(36, 30, 20, n_active=5, random_state=0).views
+
+
+def small(n_components=2, **settings):
+    return SparseCCACV(n_components, **{"mu_factors": (0.5, 2), "cv": 3, **settings})
+
+
+def split_scores(model):
+    return np.array([model.cv_results_[f"split{fold}_test_score"] for fold in range(model.n_splits_)]).T
+
+
+def retrieval(A, B):
+    return np.mean([np.mean(1 / ranks) for ranks in mate_ranks(A, B)])
+
+
+def correlation(A, B):
+    return np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(A.T, B.T, strict=True)])
+
+
+class TestTable:
+    @pytest.mark.parametrize(("scoring", "oracle"), [("retrieval", retrieval), ("correlation", correlation)])
+    @pytest.mark.parametrize("representation", ["primal-dual", "dual-primal"])
+    def test_is_a_plain_loop(self, pairs, scoring, oracle, representation):
+        X, Y = pairs
+        shared = {"representation": representation, "tol": 1e-7}
+        model = SparseCCACV(3, mu_factors=MU, gamma_factors=GAMMA, cv=KFold(4), scoring=scoring, **shared).fit(X, Y)
+        table = pd.DataFrame(model.cv_results_)
+        assert len(table) == 6
+        for row in table.itertuples():
+            expected = np.empty((4, 3))
+            for fold, (train, test) in enumerate(KFold(4).split(X)):
+                for c in (1, 2, 3):
+                    fitted = SparseCCA(c, mu=f"auto*{row.mu_factor}", gamma=f"auto*{row.gamma_factor}", **shared)
+                    A, B = fitted.fit(X[train], Y[train]).transform_pair(X[test], Y[test])
+                    expected[fold, c - 1] = oracle(A, B)
+                assert getattr(row, f"split{fold}_test_score") == pytest.approx(expected[fold, 2], abs=1e-9)
+            np.testing.assert_allclose(model.component_scores_[row.Index], expected.mean(axis=0), atol=1e-9)
+            assert row.mean_test_score == pytest.approx(expected[:, 2].mean(), abs=1e-9)
+            assert row.std_test_score == pytest.approx(expected[:, 2].std(), abs=1e-9)
+            assert row.rank_test_score == 1 + np.sum(table["mean_test_score"] > row.mean_test_score)
+        assert model.best_score_ == table["mean_test_score"].max() == table["mean_test_score"][model.best_index_]
+
+    def test_folds_may_be_a_number_a_splitter_or_indices(self, pairs):
+        tables = [split_scores(small(cv=cv).fit(*pairs)) for cv in (3, KFold(3), list(KFold(3).split(pairs[0])))]
+        np.testing.assert_array_equal(tables[0], tables[1])
+        np.testing.assert_array_equal(tables[0], tables[2])
+        halves = small(cv=ShuffleSplit(2, test_size=0.5, random_state=0)).fit(*pairs)
+        assert halves.n_splits_ == 2
+
+    @pytest.mark.parametrize("cv", [ShuffleSplit(2), (split for split in KFold(2).split(np.zeros(36)))])
+    def test_all_factors_see_the_same_folds(self, pairs, cv):
+        """Also where a splitter draws anew each time, or can only be asked once."""
+        scores = split_scores(small(mu_factors=(1, 1), cv=cv).fit(*pairs))
+        assert scores.shape == (2, 2)
+        np.testing.assert_array_equal(scores[0], scores[1])
+
+    def test_scoring_by_a_function(self, pairs):
+        seen = []
+
+        def one_way(A, B):
+            seen.append((A.shape, B.shape))
+            return np.mean(1 / mate_ranks(A, B)[0])
+
+        model = small(scoring=one_way).fit(*pairs)
+        assert seen[:2] == [((12, 1), (12, 1)), ((12, 2), (12, 2))]
+        assert not np.array_equal(split_scores(model), split_scores(small().fit(*pairs)))
+
+    def test_given_anchors_are_those_of_all_pairs(self, pairs):
+        """A fold counts its training pairs from 0; the anchors it holds out are left out."""
+        X, Y = pairs
+        anchors = [30, 3, 20, 14]
+        model = small(cv=KFold(3), anchors=anchors).fit(X, Y)
+        for fold, (train, test) in enumerate(KFold(3).split(X)):
+            inside = [int(np.flatnonzero(train == anchor)[0]) for anchor in anchors if anchor in train]
+            fitted = SparseCCA(2, mu="auto*2.0", anchors=inside).fit(X[train], Y[train])
+            expected = retrieval(*fitted.transform_pair(X[test], Y[test]))
+            assert split_scores(model)[1, fold] == pytest.approx(expected, abs=1e-12)
+        assert list(model.anchors_) == list(SparseCCA(2, anchors=anchors, **model.best_params_).fit(X, Y).anchors_)
+
+
+class TestChoice:
+    def test_last_fit_is_that_of_the_best(self, pairs):
+        model = small(mu_factors=MU, gamma_factors=GAMMA).fit(*pairs)
+        plain = SparseCCA(2, **model.best_params_).fit(*pairs)
+        fitted = {name: value for name, value in vars(plain).items() if name.endswith("_")}
+        assert {"x_weights_", "y_rotations_", "dual_gap_", "n_features_in_"} <= fitted.keys()
+        for name, value in fitted.items():
+            np.testing.assert_array_equal(getattr(model, name), value)
+        for mine, other in zip(model.transform_pair(*pairs), plain.transform_pair(*pairs), strict=True):
+            np.testing.assert_array_equal(mine, other)
+        assert model.score(*pairs) == plain.score(*pairs)
+
+    def test_parameters_of_a_row(self, pairs):
+        model = small(mu_factors=[0.5, 1], gamma_factors=[1, 4]).fit(*pairs)
+        assert model.cv_results_["params"] == [
+            {"mu": "auto*0.5", "gamma": "auto"},
+            {"mu": "auto*0.5", "gamma": "auto*4.0"},
+            {"mu": "auto", "gamma": "auto"},
+            {"mu": "auto", "gamma": "auto*4.0"},
+        ]
+        assert model.best_params_ == model.cv_results_["params"][model.best_index_]
+        assert model.mu_factor_ == model.cv_results_["mu_factor"][model.best_index_]
+        assert model.gamma_factor_ == model.cv_results_["gamma_factor"][model.best_index_]
+
+    def test_one_factor_is_plain_sparse_cca(self, pairs):
+        model = SparseCCACV(3, mu_factors=[1], cv=2).fit(*pairs)
+        np.testing.assert_array_equal(model.x_weights_, SparseCCA(3).fit(*pairs).x_weights_)
+
+    def test_equally_good_factors_go_to_the_largest_penalties(self, pairs):
+        model = small(mu_factors=(1, 2, 0.5), gamma_factors=(3, 1), scoring=lambda A, B: 1.0).fit(*pairs)
+        assert (model.mu_factor_, model.gamma_factor_) == (2, 3)
+
+    def test_one_standard_error(self, pairs):
+        best = SparseCCACV(3, mu_factors=np.geomspace(0.1, 3, 6), cv=4).fit(*pairs)
+        sparse = clone(best).set_params(rule="one-standard-error").fit(*pairs)
+        scores = split_scores(best)
+        top = scores.mean(axis=1).argmax()
+        within = scores.mean(axis=1) >= scores[top].mean() - scores[top].std(ddof=1) / 2
+        assert sparse.mu_factor_ == best.cv_results_["mu_factor"][within].max() > best.mu_factor_
+        assert sparse.best_score_ <= best.best_score_
+
+    def test_one_standard_error_of_a_single_split_is_none(self, pairs):
+        split = [(np.arange(20), np.arange(20, 36))]
+        model = small(cv=split, rule="one-standard-error").fit(*pairs)
+        assert model.best_score_ == model.cv_results_["mean_test_score"].max()
+
+
+class TestViews:
+    @pytest.mark.parametrize("store", [sp.csr_array, sp.csc_matrix, pd.DataFrame])
+    def test_storage_does_not_matter(self, pairs, store):
+        X, Y = (np.where(np.abs(view) > 0.5, view, 0.0) for view in pairs)
+        dense, stored = (small(3, scoring="correlation") for _ in range(2))
+        dense.fit(X, Y)
+        stored.fit(store(X), store(Y))
+        np.testing.assert_allclose(split_scores(stored), split_scores(dense), atol=1e-8)
+        assert stored.best_params_ == dense.best_params_
+
+    @pytest.mark.parametrize("scoring", ["correlation", "retrieval"])
+    @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+    @pytest.mark.parametrize("normalize", [True, False])
+    def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, normalize):
+        X, Y = pairs
+        settings = {"scoring": scoring, "normalize": normalize, "tol": 1e-9}
+        linear = small(3, **settings).fit(X, Y)
+        second = small(3, kernel="precomputed", **settings).fit(X, store(Y @ Y.T))
+        np.testing.assert_allclose(split_scores(second), split_scores(linear), atol=1e-6)
+        first = small(3, kernel="precomputed", representation="dual-primal", **settings).fit(store(Y @ Y.T), X)
+        np.testing.assert_allclose(split_scores(first), split_scores(linear), atol=1e-6)
+
+    def test_names_of_features(self, pairs):
+        X, Y = (pd.DataFrame(view).add_prefix(name) for view, name in zip(pairs, "xy", strict=True))
+        model = small().fit(X, Y)
+        assert list(model.feature_names_in_) == list(X.columns)
+        assert list(model.feature_names_y_) == list(Y.columns)
+        with pytest.raises(ValueError, match="feature names of Y should match"):
+            model.transform_y(Y[Y.columns[::-1]])
+
+    def test_fewer_components_than_asked_are_scored(self):
+        """Y has two directions, so two components exist; the score of two counts for the third and fourth."""
+        rng = np.random.default_rng(0)
+        shared = rng.standard_normal((24, 2))
+        X = shared @ rng.standard_normal((2, 6)) + 0.1 * rng.standard_normal((24, 6))
+        Y = shared @ rng.standard_normal((2, 5))
+        with pytest.warns(ConvergenceWarning) as caught:
+            model = small(4, mu_factors=(0.1, 0.2), normalize=False).fit(X, Y)
+        assert model.n_components_ == 2
+        np.testing.assert_array_equal(model.component_scores_[:, 2], model.component_scores_[:, 1])
+        np.testing.assert_array_equal(model.component_scores_[:, 3], model.component_scores_[:, 1])
+        searching, refitting = (str(warning.message) for warning in caught)
+        assert searching.startswith("6 of 6 fits of the cross-validation warned; the first, fold 0 with mu=auto*0.1")
+        assert refitting.startswith("the views are exhausted after 2 of n_components=4")
+
+
+class TestSearch:
+    def test_number_of_jobs_does_not_matter(self, pairs):
+        alone, together = (small(3, n_jobs=n_jobs).fit(*pairs) for n_jobs in (1, 2))
+        np.testing.assert_array_equal(alone.component_scores_, together.component_scores_)
+        np.testing.assert_array_equal(split_scores(alone), split_scores(together))
+        np.testing.assert_array_equal(alone.x_rotations_, together.x_rotations_)
+
+    def test_random_state_is_not_used_up(self, pairs):
+        state = np.random.RandomState(3)
+        before = state.get_state()[1].copy()
+        small(random_state=state).fit(*pairs)
+        np.testing.assert_array_equal(state.get_state()[1], before)
+
+    def test_progress(self, pairs):
+        calls = []
+        small().fit_with_progress(*pairs, lambda *call: calls.append(call))
+        assert calls == [(made, 6) for made in range(1, 7)]
+
+    @pytest.mark.filterwarnings("error::scca.EmptyComponentWarning")
+    def test_warnings_are_said_once(self, pairs):
+        with pytest.warns(EmptyComponentWarning) as caught:
+            small(mu_factors=(1, 50)).fit(*pairs)
+        assert len(caught) == 1
+        assert str(caught[0].message).startswith(
+            "3 of 6 fits of the cross-validation warned; the first, fold 0 with mu=auto*50.0, gamma=auto: every anchor"
+        )
+
+    def test_features_that_are_constant_in_a_fold_do_not_warn(self, pairs):
+        X = pairs[0].copy()
+        X[:, 4] = np.arange(36) < 5
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", DataWarning)
+            small().fit(X, pairs[1])
+        X[:, 4] = 1
+        with pytest.warns(DataWarning, match="X has 1 constant features") as caught:
+            small().fit(X, pairs[1])
+        assert len(caught) == 1
+
+    def test_error_names_the_fold_and_the_setting(self, pairs):
+        X, Y = pairs
+        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: `n_components` upper .*23"):
+            small(30).fit(np.hstack([X, X]), Y)
+        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: scoring must .*; got nan"):
+            small(scoring=lambda A, B: np.nan).fit(X, Y)
+        with pytest.raises(ValueError, match=r"^fold 0 .*: anchors must name at least n_components=2 indices; got 1"):
+            small(anchors=[3, 20]).fit(X, Y)
+
+
+class TestScikitLearn:
+    def test_parameters_are_those_of_sparse_cca_but_for_the_penalties(self):
+        mine, plain = SparseCCACV().get_params(), SparseCCA().get_params()
+        assert plain.keys() - mine.keys() == {"mu", "gamma"}
+        assert mine.keys() - plain.keys() == {"mu_factors", "gamma_factors", "cv", "scoring", "rule"}
+        assert all(mine[name] == plain[name] for name in mine.keys() & plain.keys())
+
+    def test_clone_and_set_params(self, pairs):
+        model = SparseCCACV(4, mu_factors=[1, 2], kernel="rbf", kernel_params={"gamma": 0.1}, n_jobs=2)
+        copy = clone(model)
+        assert copy.get_params() == model.get_params()
+        copy.set_params(n_components=2, cv=2, tol=1e-4, n_jobs=None).fit(*pairs)
+        assert copy.n_splits_ == 2
+        assert copy.get_params() == {**model.get_params(), "n_components": 2, "cv": 2, "tol": 1e-4, "n_jobs": None}
+        assert "tol=0.0001" in repr(copy)
+
+    @pytest.mark.parametrize("name", ["mu", "gamma", "folds"])
+    def test_no_other_parameters(self, name):
+        with pytest.raises(TypeError, match=f"'{name}'"):
+            SparseCCACV(2, **{name: 1})
+
+
+class TestBadInput:
+    @pytest.mark.parametrize("name", ["mu_factors", "gamma_factors"])
+    @pytest.mark.parametrize("factors", [(), 0.5, "auto", (1, 0), (-1,), (np.inf,), (np.nan, 1), (None,)])
+    def test_factors(self, pairs, name, factors):
+        with pytest.raises(ValueError, match=f"{name} must be .* finite numbers greater than 0.* got .*pass for"):
+            small(**{name: factors}).fit(*pairs)
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"scoring": "accuracy"}, "scoring must be 'retrieval', 'correlation' or a function .*; got 'accuracy'"),
+            ({"rule": "sparsest"}, "rule must be 'best' or 'one-standard-error'; got 'sparsest'"),
+            ({"cv": 37}, r"cv=37 cannot split n_samples=36 pairs \(.*\); pass"),
+            ({"cv": 36}, "must hold out at least 2 pairs .*; got 1 of n_samples=36: lower cv"),
+            ({"cv": []}, "must hold out at least 2 pairs"),
+            ({"cv": 1}, "cv=1 cannot split"),
+            ({"cv": "five"}, "cv='five' cannot split"),
+            ({"cv": [([0, 1, 2], [3, 99])]}, "cannot split n_samples=36 pairs .index 99"),
+            ({"n_components": 31}, "`n_components` upper bound is n_features=30 of X. Got 31"),
+            ({"representation": "primal"}, "representation must be"),
+            ({"anchors": [0, 36]}, "anchors must lie between 0 and 35"),
+        ],
+    )
+    def test_settings(self, pairs, settings, message):
+        with pytest.raises(ValueError, match=message) as caught:
+            small(**settings).fit(*pairs)
+        assert "\n" not in str(caught.value)
+
+    def test_views(self, pairs):
+        X, Y = pairs
+        with pytest.raises(ValueError, match="same number of samples; got 36 and 35"):
+            small().fit(X, Y[:35])
+        with pytest.raises(ValueError, match=r"square kernel matrix .* got shape \(36, 20\)"):
+            small(kernel="precomputed").fit(X, Y)
