@@ -12,7 +12,7 @@ from scca.reproduce._generation import VARIATIONS, generate_path, generate_varie
 from scca.reproduce._retrieval import random_split, retrieve
 from scca.text import PairedText, TextVectorizer
 
-PAPER = {"mu": "auto", "gamma": "auto", "anchors": "sequential"}
+PAPER = {"mu": "auto", "gamma": "auto", "anchors": "sequential", "refine": False, "directions": "smooth"}
 
 
 def tfidf(texts, train, test):
@@ -134,8 +134,11 @@ def test_retrieval_is_that_of_models_with_as_many_components(texts, corpus, sett
         model = SparseCCA(j, **PAPER).fit(X, Y)
         ours = [found["methods"]["scca"][way][j - 1] for way in ("a_to_b", "b_to_a")]
         np.testing.assert_allclose(ours, errors(*model.transform_pair(X_new, Y_new)), atol=1e-12)
-        assert found["words"][j - 1] == np.count_nonzero(model.x_weights_.any(axis=1))
-        assert found["documents"][j - 1] == np.count_nonzero(model.y_weights_.any(axis=1))
+        assert found["words"]["scca"][j - 1] == np.count_nonzero(model.x_weights_.any(axis=1))
+        assert found["documents"]["scca"][j - 1] == np.count_nonzero(model.y_weights_.any(axis=1))
+        best = SparseCCA(j).fit(X, Y)
+        ours = [found["methods"]["scca-best"][way][j - 1] for way in ("a_to_b", "b_to_a")]
+        np.testing.assert_allclose(ours, errors(*best.transform_pair(X_new, Y_new)), atol=1e-12)
         for method, r in (("kcca", 0.03), ("kcca-tuned", found["regularization"][j - 1])):
             scores = KernelCCA(j, regularization=r).fit(X, Y).transform_pair(X_new, Y_new)
             theirs = [found["methods"][method][way][j - 1] for way in ("a_to_b", "b_to_a")]

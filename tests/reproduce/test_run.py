@@ -139,8 +139,9 @@ def test_spreads_are_those_of_the_splits(done, settings):
         both = np.array([np.mean([s["methods"][name]["a_to_b"], s["methods"][name]["b_to_a"]], axis=0) for s in splits])
         np.testing.assert_allclose(panel["methods"][name]["mean"], both.mean(axis=0), rtol=1e-6)
         np.testing.assert_allclose(panel["methods"][name]["std"], both.std(axis=0, ddof=1), rtol=1e-6, atol=1e-12)
-    words = np.array([split["words"] for split in splits])
-    np.testing.assert_allclose(done.data["extra-sparsity"]["panels"][0]["words"]["mean"], words.mean(axis=0), rtol=1e-6)
+    for method, used in done.data["extra-sparsity"]["panels"][0]["words"].items():
+        words = np.array([split["words"][method] for split in splits])
+        np.testing.assert_allclose(used["mean"], words.mean(axis=0), rtol=1e-6)
     rows = list(csv.DictReader((done.folder / "extra-errors.csv").open()))
     row = next(row for row in rows if row["method"] == "kcca" and row["projections"] == "4")
     assert float(row["error"]) == panel["methods"]["kcca"]["mean"][3]
@@ -203,8 +204,10 @@ def test_sparsity_figures_draw_both_counts_and_all_there_is(drawn):
     words, documents = figure.axes
     assert (words.get_ylabel(), documents.get_ylabel()) == ("first words used", "second documents used")
     for axes, name, full in ((words, "words", panel["vocabulary"][0]), (documents, "documents", panel["train"])):
-        used, everything = axes.lines[0], axes.lines[-1]
-        np.testing.assert_array_equal(used.get_ydata(), panel[name]["mean"])
+        found = lines(axes)
+        for method, used in panel[name].items():
+            np.testing.assert_array_equal(found[METHODS[method]].get_ydata(), used["mean"])
+        everything = axes.lines[-1]
         assert everything.get_label().startswith("kernel CCA")
         assert set(everything.get_ydata()) == {full}
 
@@ -227,7 +230,7 @@ def panel(scca, kcca, error=0.001):
         "train": 4,
         "test": 9,
         "methods": curves | {"kcca-tuned": curves["kcca"]},
-        "scca-minus": {"kcca": difference, "kcca-tuned": difference},
+        "differences": {"scca": {"kcca": difference, "kcca-tuned": difference}},
     }
 
 

@@ -88,8 +88,8 @@ def _figure2(data: dict) -> list[Claim]:
 
 def _figure3(data: dict) -> list[Claim]:
     panel = data["panels"][0]
-    j = min(35, len(panel["words"]["mean"]))
-    words, documents = panel["words"]["mean"][j - 1], panel["documents"]["mean"][j - 1]
+    j = min(35, len(panel["words"]["scca"]["mean"]))
+    words, documents = (panel[name]["scca"]["mean"][j - 1] for name in ("words", "documents"))
     where = f"{j} projections, {panel['train']} training documents"
     return [
         Claim("Figure 3", f"words used with {where}", "about 142", f"{words:.0f}", _holds(_near(words, 142))),
@@ -126,7 +126,7 @@ def _figure4(data: dict) -> list[Claim]:
 def _figure5(data: dict) -> list[Claim]:
     claims = []
     for panel in data["panels"]:
-        most = max(panel["words"]["mean"])
+        most = max(panel["words"]["scca"]["mean"])
         total = np.mean(panel["vocabulary"])
         claims += [
             Claim(
@@ -159,7 +159,7 @@ _CHECKS = {
 
 def _level(panel: dict, method: str, j: int) -> bool:
     """No further apart than two standard errors of the paired difference, or 0.01."""
-    difference = panel["scca-minus"][method]
+    difference = panel["differences"]["scca"][method]
     return abs(difference["mean"][j - 1]) <= max(_LEVEL, 2 * difference["standard_error"][j - 1])
 
 

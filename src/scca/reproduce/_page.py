@@ -205,16 +205,15 @@ def _error_table(panel: dict) -> Table:
 def _sparsity_content(data: dict) -> tuple[list[str], list[Table]]:
     tables = []
     for panel in data["panels"]:
-        last = len(panel["words"]["mean"])
+        last = len(panel["words"]["scca"]["mean"])
         numbers = [*(j for j in _SHOWN_PROJECTIONS if j < last), last]
         first, second = panel["languages"]
-        rows = [
-            [label, *(f"{panel[name]['mean'][j - 1]:.0f} ± {panel[name]['std'][j - 1]:.0f}" for j in numbers), full]
-            for name, label, full in (
-                ("words", f"{first} words", f"{panel['vocabulary'][0]:,.0f}"),
-                ("documents", f"{second} documents", f"{panel['train']}"),
-            )
-        ]
+        full = {"words": f"{panel['vocabulary'][0]:,.0f}", "documents": str(panel["train"])}
+        rows = []
+        for name, label in (("words", f"{first} words"), ("documents", f"{second} documents")):
+            for method, used in panel[name].items():
+                counts = (f"{used['mean'][j - 1]:.0f} ± {used['std'][j - 1]:.0f}" for j in numbers)
+                rows.append([f"{label}, {METHODS[method].split(', ')[1]}", *counts, full[name]])
         header = [f"{panel['train']} training documents, projections:", *map(str, numbers), "kernel CCA"]
         tables.append(Table(header, rows))
     return ["How many different words and documents have a weight in the first projections of sparse CCA."], tables

@@ -16,9 +16,10 @@ from ..views import FeatureView
 from ._corpus import Corpus
 from ._settings import Settings, Size
 
-__all__ = ["PAPER_REGULARIZATION", "retrieve"]
+__all__ = ["PAPER_REGULARIZATION", "SPARSE", "retrieve"]
 
 PAPER_REGULARIZATION = 0.03
+SPARSE: dict[str, dict] = {"scca": PAPER, "scca-best": {}}  # the paper's settings, and this package's defaults
 
 Views = tuple[sp.csr_array, sp.csr_array]
 Scores = tuple[np.ndarray, np.ndarray]
@@ -45,19 +46,20 @@ def _retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dic
     train, test = random_split(len(corpus), size, settings.seed, split)
     training, unseen = _views(corpus, settings, train, test)
     n_components = len(train) - 1
-    scca = SparseCCA(min(n_components, training[0].shape[1]), **PAPER).fit(*training)
+    n_sparse = min(n_components, training[0].shape[1])
+    sparse = {name: SparseCCA(n_sparse, **given).fit(*training) for name, given in SPARSE.items()}
     choices = choose_regularization(corpus, settings, train)
     kernel_cca = _KernelCurves(training, unseen, n_components)
     return {
         "methods": {
-            "scca": _curve(_scores(scca, unseen), n_components),
+            **{name: _curve(_scores(model, unseen), n_components) for name, model in sparse.items()},
             "kcca": kernel_cca(lambda j: PAPER_REGULARIZATION),
             "kcca-tuned": kernel_cca(lambda j: choices[min(j, len(choices)) - 1]),
         },
         "no-learning": _curve(_similarities(training, unseen), 1, start=None),
         "regularization": [choices[min(j, len(choices)) - 1] for j in range(1, n_components + 1)],
-        "words": _used(scca.x_weights_, n_components),
-        "documents": _used(scca.y_weights_, n_components),
+        "words": {name: _used(model.x_weights_, n_components) for name, model in sparse.items()},
+        "documents": {name: _used(model.y_weights_, n_components) for name, model in sparse.items()},
         "vocabulary": [view.shape[1] for view in training],
     }
 
