@@ -209,7 +209,7 @@ class TestSaving:
 
     def test_code_is_not_saved(self, tmp_path):
         model = scca.SparseCCA(1, kernel=lambda a, b: float(a @ b)).fit(*views())
-        with pytest.raises(TypeError, match="holds numbers and text, no code; use a kernel by name"):
+        with pytest.raises(TypeError, match="holds numbers and text, no code; choose kernels and anchors by name"):
             scca.save(model, tmp_path / "m")
         assert not list(tmp_path.iterdir())
 

@@ -126,8 +126,8 @@ class _Writer:
         if type(value).__name__ in _CLASSES and type(value) is _CLASSES[type(value).__name__]:
             return {"$object": type(value).__name__, "state": self._state(value)}
         raise TypeError(
-            f"a model with {value!r} inside cannot be saved: a model file holds numbers and text, no code; use a "
-            "kernel by name."
+            f"a model with {value!r} inside cannot be saved: a model file holds numbers and text, no code; choose "
+            "kernels and anchors by name."
         )
 
     def _state(self, value) -> dict:

@@ -14,6 +14,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit
         SparseCCA(1, representation="dual-primal"),
         SparseCCA(1, kernel="rbf", algorithm="greedy"),
         SparseCCA(1, center=False, normalize=False),
+        SparseCCA(1, anchors="best-of-3"),
+        SparseCCA(1, anchors="medoids"),
         KernelCCA(),
         KernelCCA(1, kernel="rbf"),
     ]

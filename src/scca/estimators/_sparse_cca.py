@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .._threads import threads_for
 from .._validation import check_count, check_tolerance
@@ -50,9 +51,25 @@ class SparseCCA(PairedTransformer):
         Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
         of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
         is absolute. More penalty, fewer weights.
-    anchors : "sequential" or sequence of int, default="sequential"
-        The anchor of each component: the samples in order (the paper's choice), or the indices given. An anchor whose
-        component is empty (w = 0) is passed over and tried again when the others have had their turn.
+    anchors : str, sequence of int or callable, default="sequential"
+        The anchor of each component, a sample of the dual view; a strategy by name takes none twice:
+
+        - "sequential": the samples in order (the paper's choice);
+        - a sequence: the indices given, in that order;
+        - "random": drawn with `random_state`;
+        - "energy": the sample whose deflated column has the largest ||K_j e_k||^2, the one least explained so far;
+        - "cross-energy": the largest ||X_j'K_j e_k||^2, how much of the sample the other view sees. Both energies are
+          exact up to 256 samples, "energy" also for every kernel matrix that is stored; otherwise they are estimated
+          from 16 products with random vectors;
+        - "best": the component is solved for every sample and the one kept whose scores have the largest cosine with
+          the anchor's own sample left out; "best-of-20" (any number): the same among 20 drawn for each component;
+        - "medoids": the centres of a clustering of the samples into `n_components` groups, the largest group first,
+          then the other samples, the nearest to their centre first;
+        - a function `anchors(left, right, used)` of the primal and the dual view as deflated so far (`scca.views.View`)
+          and of the list of anchors used, which returns the indices to try, the first choice first.
+
+        Whatever the choice, an anchor whose component is empty (w = 0) is passed over and tried again when the others
+        have had their turn.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
@@ -67,9 +84,10 @@ class SparseCCA(PairedTransformer):
     max_iter : int, default=1000
         The most rounds of the solver a component.
     n_jobs : int, optional
-        Threads that compute a kernel that is not linear. The results do not depend on it.
+        Threads that compute a kernel that is not linear, and that solve for the anchors "best" compares. The results
+        do not depend on it.
     random_state : int, RandomState instance or None
-        For strategies that draw at random; the ones named above do not.
+        For `anchors` that draw at random: "random", "best-of-20", "medoids", and the energies where estimated.
     verbose : int, default=0
         Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
 
@@ -161,7 +179,8 @@ class SparseCCA(PairedTransformer):
         settings, kernel = self._check_settings(), self._kernel()
         X, Y = self._check_training(X, Y)
         n_components = self._check_n_components(X, Y)
-        strategy = anchor_strategy(self.anchors, X.shape[0], n_components)
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.int64))
+        strategy = anchor_strategy(self.anchors, X.shape[0], n_components, rng)
 
         preparation = {"center": self.center, "normalize": self.normalize}
         primal, dual = (X, Y) if self._dual_views == ("Y",) else (Y, X)
@@ -193,6 +212,7 @@ class SparseCCA(PairedTransformer):
             tol=check_tolerance(self.tol),
             max_iter=check_count(self.max_iter, "max_iter"),
             algorithm=self.algorithm,
+            n_jobs=self.n_jobs,
         )
 
     def _set_diagnostics(self, found: Components) -> None:
