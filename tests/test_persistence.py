@@ -224,7 +224,7 @@ class TestSaving:
 
     def test_code_is_not_saved(self, tmp_path):
         model = scca.SparseCCA(1, kernel=lambda a, b: float(a @ b)).fit(*views())
-        with pytest.raises(TypeError, match="holds numbers and text, no code; choose a kernel or scoring by name"):
+        with pytest.raises(TypeError, match="no code; choose kernels, anchors and scoring by name"):
             scca.save(model, tmp_path / "m")
         assert not list(tmp_path.iterdir())
 

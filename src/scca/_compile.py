@@ -6,8 +6,11 @@ __all__ = ["compiled"]
 
 
 def compiled(function):
-    """Compile `function` with numba and keep the machine code on disk where a folder for it can be written."""
+    """Compile `function` with numba and keep the machine code on disk where a folder for it can be written.
+
+    Threads run such functions side by side: they touch nothing but the arrays they are given.
+    """
     try:
-        return njit(cache=True)(function)
+        return njit(cache=True, nogil=True)(function)
     except RuntimeError:  # numba found no folder it may write its cache to
-        return njit(function)
+        return njit(nogil=True)(function)

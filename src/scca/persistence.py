@@ -127,7 +127,7 @@ class _Writer:
             return {"$object": type(value).__name__, "state": self._state(value)}
         raise TypeError(
             f"a model with {value!r} inside cannot be saved: a model file holds numbers and text, no code; choose "
-            "a kernel or scoring by name, and folds by number."
+            "kernels, anchors and scoring by name, and folds by number."
         )
 
     def _state(self, value) -> dict:

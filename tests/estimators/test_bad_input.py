@@ -165,9 +165,10 @@ class TestSparseOnly:
             ("algorithm", "fista", "'working-set' or 'greedy'"),
             ("tol", 0.0, "between 0 and 1"),
             ("max_iter", 0, "at least 1"),
-            ("anchors", "medoids", '"sequential" or a sequence'),
-            ("anchors", [0.5, 1.5], '"sequential" or a sequence'),
-            ("anchors", [[0, 1]], '"sequential" or a sequence'),
+            ("anchors", "nearest", '"sequential", .* a sequence of indices or a function'),
+            ("anchors", "best-of-0", "N at least 1"),
+            ("anchors", [0.5, 1.5], "a sequence of indices, integers from 0 to 9"),
+            ("anchors", [[0, 1]], "a sequence of indices, integers from 0 to 9"),
         ],
     )
     def test_settings(self, X, Y, name, value, bound):

@@ -15,6 +15,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit
         SparseCCA(1, kernel="rbf", algorithm="greedy"),
         SparseCCA(1, center=False, normalize=False),
         SparseCCACV(1, mu_factors=(0.5, 1), cv=3),
+        SparseCCA(1, anchors="best-of-3"),
+        SparseCCA(1, anchors="medoids"),
         KernelCCA(),
         KernelCCA(1, kernel="rbf"),
     ]

@@ -45,6 +45,10 @@ def assert_is(view, matrix, rng, atol=1e-10):
     np.testing.assert_allclose(view.matvec(sparse_w), matrix @ sparse_w, atol=atol)
     np.testing.assert_allclose(view.rmatvec(r), matrix.T @ r, atol=atol)
     np.testing.assert_allclose(view.columns(few), matrix[:, few], atol=atol)
+    np.testing.assert_allclose(view.square_norms(), np.sum(matrix**2, axis=0), atol=atol)
+    inner = matrix if view.columns_are_samples else matrix.T @ matrix
+    np.testing.assert_allclose(view.coordinate_products(w), inner @ w, atol=atol)
+    np.testing.assert_allclose(view.coordinate_squares(), np.diag(inner), atol=atol)
     selection = view.selection()
     selection.add(few)
     selection.add(fewer)
@@ -95,6 +99,12 @@ class TestImplicit:
         X = data(rng)
         view = StoredKernelView.of(X, Kernel(kernel, params), center=center, normalize=normalize)
         assert_is(view, prepare_kernel(pairwise_kernels(X, metric=kernel, **params), center, normalize), rng)
+
+
+def test_all_columns_are_gone_through_in_blocks(rng, monkeypatch):
+    monkeypatch.setattr("scca.views.base._COLUMN_BLOCK", 4)
+    view, matrix = feature_view(data(rng), np.asarray, center=True, normalize=True)
+    np.testing.assert_allclose(view.square_norms(), np.sum(matrix**2, axis=0), atol=1e-12)
 
 
 class TestPrecision:

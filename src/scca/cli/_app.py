@@ -67,6 +67,14 @@ def fit(
     case: Annotated[bool, typer.Option("--case", help="Keep upper and lower case apart.")] = False,
     mu: Annotated[str, typer.Option(help='Penalty on words: "auto", "auto*0.5" or a number.')] = "auto",
     gamma: Annotated[str, typer.Option(help='Penalty on documents: "auto", "auto*0.5" or a number.')] = "auto",
+    anchors: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Document each component is built around: sequential, random, energy, cross-energy, medoids, best or "
+            "best-of-20 (any number).",
+        ),
+    ] = "sequential",
     drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")] = False,
     texts: Annotated[bool, typer.Option(help="Keep the training documents in the model file.")] = True,
     seed: Seed = 0,
@@ -90,6 +98,7 @@ def fit(
         analyzer="char" if characters else "word",
         mu=_penalty(mu),
         gamma=_penalty(gamma),
+        anchors=anchors,
         random_state=seed,
         keep_texts=texts,
     )

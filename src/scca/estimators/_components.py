@@ -4,8 +4,10 @@ import logging
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
@@ -40,6 +42,7 @@ class Settings:
     oriented: bool = False  # the anchored view's coordinates are features, whose signs mean nothing
     refine: bool = False
     directions: str = "smooth"
+    n_jobs: int | None = None  # threads that share the anchors to compare
 
     @property
     def effort(self) -> dict:
@@ -62,6 +65,13 @@ class Choice:
     def correlation(self) -> float:
         """The cosine of the two scores, the paper's rho."""
         return float(self.left_score @ self.right_score)
+
+    @property
+    def correlation_elsewhere(self) -> float:
+        """The cosine of the two scores without the anchor's own sample, which both were made to fit."""
+        left, right = np.delete(self.left_score, self.anchor), np.delete(self.right_score, self.anchor)
+        norms = np.linalg.norm(left) * np.linalg.norm(right)
+        return float(left @ right / norms) if norms > _ORTHOGONAL else 0.0
 
 
 class Rotations:
@@ -115,7 +125,6 @@ def extract_components(
         left_column, right_column = left.deflate(left_direction), right.deflate(right_direction)
         if left_column is None or right_column is None:
             break
-        anchors.take(choice.anchor)
         found.choices.append(choice)
         found.left.append(left_direction, left_column)
         found.right.append(right_direction, right_column)
@@ -183,19 +192,41 @@ class _Extraction:
         self._largest = 0.0  # squared norm of the largest target seen: what is tiny beside it is rounding error
 
     def next(self, anchors: AnchorStrategy) -> "Choice | None":
-        """The component of the first candidate that has one; None if the views share nothing more."""
+        """The best component of the first candidates that have one; None if the views share nothing more."""
+        candidates = anchors.candidates(self.left, self.right)
+        empty: list[int] = []
         spare = None
-        for anchor in anchors.candidates(self.left, self.right):
-            y = self.right.columns(np.array([anchor]))[:, 0]
-            square = float(y @ y)
-            if not square > _ORTHOGONAL**2 * self._largest:
-                continue
-            self._largest = max(self._largest, square)
-            choice = self._solve(anchor, y, self.settings.mu, self.settings.gamma)
-            if choice is not None:
-                return choice
-            spare = anchor if spare is None else spare
-        return None if spare is None else self._hold(spare)
+        while group := list(islice(candidates, anchors.compared)):
+            n_jobs = self.settings.n_jobs if len(group) > 1 else 1
+            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._try)(anchor) for anchor in group)
+            self._largest = max(self._largest, *(square for square, _ in trials))
+            visible = {k: choice for k, (square, choice) in zip(group, trials, strict=True) if self._is_visible(square)}
+            found = [choice for choice in visible.values() if choice is not None]
+            empty += [k for k in group if visible.get(k) is None]
+            if found:
+                best = max(found, key=self._merit)
+                anchors.take(best.anchor, empty)
+                return best
+            spare = next(iter(visible), None) if spare is None else spare
+        held = None if spare is None else self._hold(spare)
+        if held is not None:
+            anchors.take(held.anchor, empty)
+        return held
+
+    def _merit(self, choice: Choice) -> float:
+        """What the components of several anchors are compared by."""
+        return choice.correlation_elsewhere if self.right.columns_are_samples else choice.correlation
+
+    def _is_visible(self, square: float) -> bool:
+        return square > _ORTHOGONAL**2 * self._largest
+
+    def _try(self, anchor: int) -> "tuple[float, Choice | None]":
+        """The squared norm of an anchor's target, and its component if that is neither empty nor rounding error."""
+        y = self.right.columns(np.array([anchor]))[:, 0]
+        square = float(y @ y)
+        if not self._is_visible(square):
+            return square, None
+        return square, self._solve(anchor, y, self.settings.mu, self.settings.gamma)
 
     def _hold(self, anchor: int) -> "Choice | None":
         """The component with e held at its anchor and, if even that is empty, half the largest mu with a weight."""

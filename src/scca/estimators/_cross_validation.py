@@ -18,7 +18,6 @@ from sklearn.model_selection import check_cv
 from .._threads import one_thread
 from .._validation import DataWarning
 from ..retrieval import average_precision
-from ._anchors import anchor_strategy
 from ._sparse_cca import SparseCCA
 
 __all__ = ["SparseCCACV"]
@@ -131,7 +130,8 @@ class SparseCCACV(SparseCCA):
             warnings.simplefilter("ignore", DataWarning)  # the last fit, to all pairs, gives these
             checked = dict(zip("XY", self._check_training(X, Y), strict=True))
         n_samples, n_components = checked["X"].shape[0], self._check_n_components(*checked.values())
-        anchor_strategy(self.anchors, n_samples, n_components)  # refuses anchors that no fold could use
+        n_anchors = n_samples if self._anchors_are_samples else checked["Y"].shape[1]
+        self._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
         folds = _folds(self.cv, n_samples)  # once: a splitter may draw others when asked again
         trials = [Trial(fold, *split, _params(*pair)) for pair in factors for fold, split in enumerate(folds)]
         scores = self._search(trials, checked, scoring, progress).reshape(len(factors), len(folds), n_components)
@@ -186,7 +186,7 @@ class SparseCCACV(SparseCCA):
 
     def _estimator_for(self, trial: "Trial") -> SparseCCA:
         anchors = self.anchors
-        if not isinstance(anchors, str):
+        if self._anchors_are_samples and not (isinstance(anchors, str) or callable(anchors)):
             place = {sample: position for position, sample in enumerate(trial.train)}
             anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
         return self._estimator(**trial.params, anchors=anchors, n_jobs=None)

@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from .._threads import threads_for
 from .._validation import check_count, check_tolerance
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, Kernel, View, kernel_view
-from ._anchors import anchor_strategy
+from ._anchors import AnchorStrategy, anchor_strategy
 from ._base import PairedTransformer
 from ._components import DIRECTIONS, Components, Settings, extract_components
 
@@ -60,19 +61,42 @@ class SparseCCA(PairedTransformer):
         Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
         of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
         is absolute. More penalty, fewer weights.
-    anchors : "sequential" or sequence of int, default="sequential"
-        The anchor of each component: the samples in order (the paper's choice), or the indices given. An anchor whose
-        component is empty (w = 0) is passed over and tried again when the others have had their turn. Indices are of
-        samples, or of the features of Y with "primal-primal".
-    refine : bool, default=False
+    anchors : str, sequence of int or callable, default="cross-energy"
+        The anchor of each component, a sample of the dual view (a feature of Y with "primal-primal", and what is said
+        of samples here holds for its features); a strategy by name takes none twice:
+
+        - "sequential": the samples in order (the paper's choice);
+        - a sequence: the indices given, in that order;
+        - "random": drawn with `random_state`;
+        - "energy": the sample whose deflated column has the largest ||K_j e_k||^2, the one least explained so far;
+        - "cross-energy": the largest ||X_j'K_j e_k||^2, how much of the sample the other view sees. Both energies are
+          exact up to 256 samples, "energy" also for every kernel matrix that is stored; otherwise they are estimated
+          from 16 products with random vectors;
+        - "best": the component is solved for every sample and the one kept whose scores have the largest cosine with
+          the anchor's own sample left out; "best-of-20" (any number): the same among 20 drawn for each component;
+        - "medoids": the centres of a clustering of the samples into `n_components` groups, the largest group first,
+          then the other samples, the nearest to their centre first;
+        - a function `anchors(left, right, used)` of the primal and the dual view as deflated so far (`scca.views.View`)
+          and of the list of anchors used, which returns the indices to try, the first choice first.
+
+        Whatever the choice, an anchor whose component is empty (w = 0) is passed over and tried again when the others
+        have had their turn.
+    refine : bool or "auto", default="auto"
         Start from the anchored solution and let go of the anchor: alternate between the views until neither w nor e can
         be bettered given the other, for broad directions that no single sample (or feature) stands for. Maximises
         <X_j w, K_j e> - mu/2 ||w||_1 - gamma/2 ||e||_1 over unit scores, e of either sign; mu and gamma as for the
-        anchored problem, over the norm of its target.
-    directions : {"smooth", "sparse"}, default="smooth"
-        What is deflated, and what new samples are projected on. "smooth" is the paper's: the scores taken back to the
-        features once more, u = X_j'X_j w and b = K_j e, which spread over all features. "sparse" takes w and e
-        themselves: a feature without a weight could be deleted from the data without changing any score.
+        anchored problem, over the norm of its target. "auto" does so with "primal-primal".
+    directions : {"auto", "smooth", "sparse", "shared"}, default="auto"
+        What is deflated, and what new samples are projected on.
+
+        - "smooth" is the paper's: the scores taken back to the features once more, u = X_j'X_j w and b = K_j e, which
+          spread over all features;
+        - "sparse" takes w and e themselves: a feature without a weight could be deleted from the data without changing
+          any score, but for the sample's own norm;
+        - "shared" is what the component grows into when each view takes up the other's score until nothing changes:
+          the strongest covariance left, as broad as kernel CCA's directions and as good at finding mates. The sparse
+          weights say how the anchor is seen, what is projected on is what the views share around it;
+        - "auto" is "sparse" with "primal-primal" and "shared" otherwise.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
@@ -87,9 +111,10 @@ class SparseCCA(PairedTransformer):
     max_iter : int, default=1000
         The most rounds of the solver a component.
     n_jobs : int, optional
-        Threads that compute a kernel that is not linear. The results do not depend on it.
+        Threads that compute a kernel that is not linear, and that solve for the anchors "best" compares. The results
+        do not depend on it.
     random_state : int, RandomState instance or None
-        For strategies that draw at random; the ones named above do not.
+        For `anchors` that draw at random: "random", "best-of-20", "medoids", and the energies where estimated.
     verbose : int, default=0
         Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
 
@@ -130,9 +155,9 @@ class SparseCCA(PairedTransformer):
         representation="primal-dual",
         mu="auto",
         gamma="auto",
-        anchors="sequential",
-        refine=False,
-        directions="smooth",
+        anchors="cross-energy",
+        refine="auto",
+        directions="auto",
         kernel="linear",
         kernel_params=None,
         center=True,
@@ -163,6 +188,10 @@ class SparseCCA(PairedTransformer):
         self.verbose = verbose
 
     @property
+    def _anchors_are_samples(self) -> bool:
+        return self.representation != "primal-primal"
+
+    @property
     def _dual_views(self):
         return _DUAL_VIEWS[self.representation]
 
@@ -190,7 +219,7 @@ class SparseCCA(PairedTransformer):
         x_view, y_view = (self._view(data, name, kernel, n_components) for data, name in ((X, "X"), (Y, "Y")))
         swapped = self.representation == "dual-primal"
         left, right = (y_view, x_view) if swapped else (x_view, y_view)
-        strategy = anchor_strategy(self.anchors, right.shape[1], n_components)
+        strategy = self._anchor_strategy(right.shape[1], n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
         with threads_for(left, right):
             found = extract_components(left, right, n_components, strategy, settings, level, progress)
@@ -204,6 +233,10 @@ class SparseCCA(PairedTransformer):
         self._projectors = {"X": x_view.projector(self.x_rotations_), "Y": y_view.projector(self.y_rotations_)}
         return self
 
+    def _anchor_strategy(self, n_anchors: int, n_components: int) -> AnchorStrategy:
+        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.int64))
+        return anchor_strategy(self.anchors, n_anchors, n_components, rng)
+
     def _view(self, data, name: str, kernel: Kernel, n_components: int) -> View:
         preparation = {"center": self.center, "normalize": self.normalize}
         if name in self._dual_views:
@@ -214,13 +247,15 @@ class SparseCCA(PairedTransformer):
         if self.representation not in _DUAL_VIEWS:
             names = ", ".join(map(repr, _DUAL_VIEWS))
             raise ValueError(f"representation must be one of {names}; got {self.representation!r}.")
-        if self.directions not in DIRECTIONS:
-            names = ", ".join(map(repr, DIRECTIONS))
-            raise ValueError(f"directions must be one of {names}; got {self.directions!r}.")
+        both_primal = self.representation == "primal-primal"
+        directions = ("sparse" if both_primal else "shared") if self.directions == "auto" else self.directions
+        if directions not in DIRECTIONS:
+            names = ", ".join(map(repr, ("auto", *DIRECTIONS)))
+            raise ValueError(f"directions must be one of {names}; got {directions!r}.")
         if self.algorithm not in ALGORITHMS:
             names = " or ".join(map(repr, ALGORITHMS))
             raise ValueError(f"algorithm must be {names}; got {self.algorithm!r}.")
-        if self.refine and self.gamma == 0:
+        if self.refine is True and self.gamma == 0:
             raise ValueError(f"refine=True needs gamma greater than 0; got {self.gamma!r}: leave it at 'auto'.")
         return Settings(
             mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
@@ -228,9 +263,10 @@ class SparseCCA(PairedTransformer):
             tol=check_tolerance(self.tol),
             max_iter=check_count(self.max_iter, "max_iter"),
             algorithm=self.algorithm,
-            oriented=self.representation == "primal-primal",
-            refine=bool(self.refine),
-            directions=self.directions,
+            oriented=both_primal,
+            refine=both_primal if self.refine == "auto" else bool(self.refine),
+            directions=directions,
+            n_jobs=self.n_jobs,
         )
 
     def _set_diagnostics(self, found: Components) -> None:

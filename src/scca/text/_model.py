@@ -138,7 +138,7 @@ class BilingualModel(BaseEstimator):
     n_components : int, optional
         Default: 200, or as many as the documents allow. More find mates better, and each is one more to read.
     lowercase, stop_words, min_df, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
-    mu, gamma, anchors, tol, random_state : as for `SparseCCA`.
+    mu, gamma, anchors, tol, n_jobs, random_state : as for `SparseCCA`; anchors are documents of the second language.
     keep_texts : bool, default=True
         Remember the training documents of the second language, so that components can show them.
 
@@ -175,6 +175,7 @@ class BilingualModel(BaseEstimator):
         gamma="auto",
         anchors="sequential",
         tol=1e-6,
+        n_jobs=None,
         random_state=None,
         keep_texts=True,
     ):
@@ -188,6 +189,7 @@ class BilingualModel(BaseEstimator):
         self.gamma = gamma
         self.anchors = anchors
         self.tol = tol
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.keep_texts = keep_texts
 
@@ -230,6 +232,7 @@ class BilingualModel(BaseEstimator):
             gamma=self.gamma,
             anchors=self.anchors,
             tol=self.tol,
+            n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
         model.fit_with_progress(X, Y, progress)

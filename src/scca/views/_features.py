@@ -10,7 +10,7 @@ from ._selection import Selection
 from ._storage import SparseStorage, Storage, float64_rows, storage_of
 from .base import Projector, View
 
-__all__ = ["FeatureProjector", "FeatureView", "inverse_norms"]
+__all__ = ["FeatureProjector", "FeatureView", "deflated_diagonal", "inverse_norms"]
 
 _ROUNDING = 1e-14  # squared norms below this share of what they were computed from are zero
 
@@ -21,7 +21,7 @@ class FeatureView(View):
     L = D (A - 1 a') is the view before deflation.
     """
 
-    def __init__(self, storage: Storage, mean=None, scale=None, energy: float = np.nan):
+    def __init__(self, storage: Storage, mean=None, scale=None, squares: np.ndarray | None = None):
         self.storage = storage
         self.shape = storage.shape
         self.n_stored = storage.n_stored
@@ -29,7 +29,8 @@ class FeatureView(View):
         self.scale = scale
         self.basis = SampleBasis(self.shape[0])
         self._loadings = GrowingRows(self.shape[1])
-        self._energy = self._left = energy
+        self._squares = np.full(self.shape[0], np.nan) if squares is None else squares  # of the rows of L
+        self._energy = self._left = float(self._squares.sum())
 
     @classmethod
     def of(cls, data, *, center: bool, normalize: bool) -> "FeatureView":
@@ -39,7 +40,7 @@ class FeatureView(View):
         mean = storage.rmatvec(np.full(n, 1.0 / n)) if center else None
         squares, size = centred_square_norms(data, mean)
         scale = inverse_norms(squares, size) if normalize else None
-        return cls(storage, mean, scale, float(squares.sum() if scale is None else squares @ scale**2))
+        return cls(storage, mean, scale, squares if scale is None else squares * scale**2)
 
     @property
     def loadings(self) -> np.ndarray:
@@ -80,6 +81,22 @@ class FeatureView(View):
         if self.mean is not None:
             block = block - self.mean[indices]
         return block if self.scale is None else block * self.scale[:, None]
+
+    def square_norms(self):
+        if not isinstance(self.storage, SparseStorage):
+            return super().square_norms()
+        weights = np.ones(self.shape[0]) if self.scale is None else self.scale**2
+        squares = self.storage.square_norms(weights)
+        if self.mean is not None:
+            squares += self.mean * (self.mean * weights.sum() - 2.0 * self.storage.rmatvec(weights))
+        return np.maximum(squares - np.sum(self.loadings**2, axis=0), 0.0)
+
+    def sample_squares(self):
+        """Squared norms of the rows of M, the diagonal of M M' with M = (I - T T') L."""
+        if not len(self.basis):
+            return self._squares
+        images = np.array([self._matvec_undeflated(loading) for loading in self.loadings])
+        return deflated_diagonal(self._squares, self.basis.vectors, images)
 
     def selection(self):
         return SparseSelection(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
@@ -196,6 +213,11 @@ def centred_square_norms(data, mean: np.ndarray | None) -> tuple[np.ndarray, np.
             block = block - mean
         squares[rows] = np.einsum("ij,ij->i", block, block)
     return squares, size
+
+
+def deflated_diagonal(diagonal: np.ndarray, T: np.ndarray, images: np.ndarray) -> np.ndarray:
+    """The diagonal of P K P, P = I - T T', from that of K and the rows (K T)'."""
+    return diagonal - np.einsum("ij,ij->i", T, 2.0 * images.T - T @ (images @ T))
 
 
 def inverse_norms(squares: np.ndarray, size: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from ._basis import GrowingRows, SampleBasis
-from ._features import FeatureProjector, FeatureView, inverse_norms
+from ._features import FeatureProjector, FeatureView, deflated_diagonal, inverse_norms
 from ._kernels import Kernel
 from ._storage import storage_of
 from .base import Projector, View
@@ -28,6 +28,8 @@ class StoredKernelView(View):
     to unit norm. `_images` keeps L T.
     """
 
+    columns_are_samples = True
+
     def __init__(self, matrix, projector_of: Callable[[np.ndarray], Projector], means=None, grand_mean=0.0, scale=None):
         self.storage = storage_of(matrix)
         self.shape = self.storage.shape
@@ -38,7 +40,8 @@ class StoredKernelView(View):
         self.basis = SampleBasis(self.shape[0])
         self._images = GrowingRows(self.shape[0])
         squares, _ = _centred_diagonal(matrix.diagonal(), means if means is not None else 0.0, grand_mean)
-        self._energy = self._left = float(squares.sum() if scale is None else squares @ scale**2)
+        self._squares = squares if scale is None else squares * scale**2
+        self._energy = self._left = float(self._squares.sum())
         self._projector_of = projector_of
 
     @classmethod
@@ -87,6 +90,12 @@ class StoredKernelView(View):
             block = block * self.scale[:, None] * self.scale[indices]
         return self.basis.project(block - self._images.array.T @ self.basis.vectors[indices].T)
 
+    def coordinate_products(self, weights):
+        return self.matvec(weights)
+
+    def coordinate_squares(self):
+        return deflated_diagonal(self._squares, self.basis.vectors, self._images.array)
+
     def direction(self, score):
         return score
 
@@ -110,6 +119,7 @@ class LinearKernelView(View):
     """M = F F' for a feature view F of the same samples: the (n, n) matrix does not exist."""
 
     passes_per_column = 1
+    columns_are_samples = True
 
     def __init__(self, features: FeatureView):
         self.features = features
@@ -130,6 +140,12 @@ class LinearKernelView(View):
             unit[index] = 1.0
             block[:, position] = self.matvec(unit)
         return block
+
+    def coordinate_products(self, weights):
+        return self.matvec(weights)
+
+    def coordinate_squares(self):
+        return self.features.sample_squares()
 
     def direction(self, score):
         return score

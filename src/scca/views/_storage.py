@@ -97,6 +97,12 @@ class SparseStorage(Storage):
         _add_gram(*self._arrays, rows, columns, np.ones(self.shape[0]) if weights is None else weights, out)
         return out
 
+    def square_norms(self, weights: np.ndarray) -> np.ndarray:
+        """The diagonal of A' diag(weights) A."""
+        out = np.empty(self.shape[1])
+        _square_columns(*self._arrays, weights, out)
+        return out
+
     def outer(self) -> np.ndarray:
         """A A', a dense array of one row and column a sample."""
         rows = self.csc.tocsr().astype(np.float64)
@@ -152,6 +158,16 @@ def _dot_columns(data, indices, indptr, columns, r, out):
         for p in range(start, stop):
             total += data[p] * r[np.uint64(indices[p])]
         out[position] = total
+
+
+@compiled
+def _square_columns(data, indices, indptr, weights, out):
+    for column in range(len(out)):
+        total = 0.0
+        for p in range(np.uint64(indptr[column]), np.uint64(indptr[column + 1])):
+            value = np.float64(data[p])
+            total += value * value * weights[np.uint64(indices[p])]
+        out[column] = total
 
 
 @compiled

@@ -9,6 +9,8 @@ from ._selection import ColumnSelection, Selection
 
 __all__ = ["Projector", "View"]
 
+_COLUMN_BLOCK = 256  # columns made at a time where all are gone through
+
 
 class View(ABC):
     """n samples as a design matrix M: one row a sample, one column a coordinate that a weight can be put on.
@@ -22,6 +24,7 @@ class View(ABC):
     n_stored: int  # numbers held, which is what a product with M costs
     basis: SampleBasis
     passes_per_column: int = 0  # products with the whole of the view that reading one column of M takes
+    columns_are_samples: bool = False  # whether column i of M stands for the sample of row i, as with a kernel
 
     @abstractmethod
     def matvec(self, weights: np.ndarray) -> np.ndarray:
@@ -34,6 +37,20 @@ class View(ABC):
     @abstractmethod
     def columns(self, indices: np.ndarray) -> np.ndarray:
         """The chosen columns of M as a dense array (n, len(indices))."""
+
+    def square_norms(self) -> np.ndarray:
+        """Squared norms of all columns of M."""
+        starts = range(0, self.shape[1], _COLUMN_BLOCK)
+        blocks = (self.columns(np.arange(start, min(start + _COLUMN_BLOCK, self.shape[1]))) for start in starts)
+        return np.concatenate([np.einsum("ij,ij->j", block, block) for block in blocks])
+
+    def coordinate_products(self, weights: np.ndarray) -> np.ndarray:
+        """S w, S the inner products of what the columns stand for: of features, M'M; of samples seen by a kernel, M."""
+        return self.rmatvec(self.matvec(weights))
+
+    def coordinate_squares(self) -> np.ndarray:
+        """The diagonal of the S of `coordinate_products`."""
+        return self.square_norms()
 
     def selection(self) -> Selection:
         """An empty selection of columns of M, which a working set will fill."""
