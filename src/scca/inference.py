@@ -133,9 +133,10 @@ def permutation_test(
     so that nothing is paired. The statistic of a component is by default the correlation of its two scores on samples
     that it was not fitted to: the scores of every fold come from a model of the other folds, those of all folds are
     put together, and correlated. On the samples it was fitted to (`cv=None`) the correlation says little: with more
-    features than samples it is close to 1 for noise, too, and the components after the last real one, which choose
-    among fewer ways to fit noise when the pairs are permuted, look significant. The sample a component is anchored at
-    is fitted by construction, and therefore left out of its training correlation.
+    features than samples it is close to 1 for noise, too, and the components after the last real one look significant:
+    with two strong factors planted, the third component of kernel CCA had p <= 0.2 in 95 to 100 % of 60 data sets, and
+    in 23 to 27 % with held-out correlations, where 20 % is right. The sample a component is anchored at is fitted by
+    construction, and therefore left out of its training correlation.
 
     Component j is tested on views from which the components before it have been deflated, and is called significant
     only if all before it are: its adjusted p-value is the largest p-value of components 1 to j. Calling what is at most
@@ -145,7 +146,11 @@ def permutation_test(
       valid whatever the model and the statistic);
     - otherwise, under the assumption that the statistic of the first component that is not real varies as it would if
       those before it were not real, either. Held-out correlations, centred at 0 in both cases, come close to this;
-      training correlations do not. What an imperfect deflation leaves of a real component is real, too.
+      training correlations do not.
+
+    What deflation leaves of a weak factor is shared, too, and can make the next component significant; so can folds
+    that find the same factor in another component, as few samples and anchors in order make likely. The number of
+    significant components is therefore not the number of factors; the first p-value is the one to rely on.
 
     Parameters
     ----------
@@ -225,18 +230,18 @@ def _scores(model, X, Y, order, n_components: int, train, test) -> tuple[np.ndar
     fitted = _fitted(model, X, Y, train, order[train])
     if fitted is not None:
         found = slice(min(n_components, fitted.n_components_))
-        x_scores[:, found] = fitted.transform(*_new_samples(model, "X", X, test, train))[:, found]
-        y_scores[:, found] = fitted.transform_y(*_new_samples(model, "Y", Y, order[test], order[train]))[:, found]
+        x_scores[:, found] = _projected(fitted, "X", X, test, train)[:, found]
+        y_scores[:, found] = _projected(fitted, "Y", Y, order[test], order[train])[:, found]
         if hasattr(fitted, "anchors_") and model._dual_views:  # anchors are samples: fitted by construction
             counted[:, found] = test[:, None] != train[fitted.anchors_[found]]
     return x_scores, y_scores, counted
 
 
-def _new_samples(model, name: str, data, rows, training_rows) -> tuple:
-    """What projects the samples `rows` of a view: these or, if precomputed, their kernel and its diagonal."""
-    if model._is_precomputed(name):
-        return data[rows][:, training_rows], data.diagonal()[rows]
-    return data[rows], None
+def _projected(fitted, name: str, data, rows, training_rows) -> np.ndarray:
+    """Scores of the samples `rows` of a view by a model of its samples `training_rows`."""
+    if fitted._is_precomputed(name):
+        return fitted._project(data[rows][:, training_rows], name, data.diagonal()[rows])
+    return fitted._project(data[rows], name)
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -270,7 +275,8 @@ def stability_selection(
     This is Meinshausen and Buhlmann's bound if all false features are equally likely to be selected and true ones are
     selected no worse than at random. As the subsamples are disjoint pairs, Shah and Samworth's theorem gives the same
     number without these assumptions, if "false" is read as: selected from a subsample with a probability below q / p.
-    More penalty, smaller q, better bound.
+    The bound is loose, and says nothing once it exceeds the number selected: more penalty (a smaller q) or a higher
+    threshold lowers it. Random anchors keep probabilities well below 1 even for strong features.
 
     Parameters
     ----------
