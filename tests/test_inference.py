@@ -205,6 +205,13 @@ class TestWhatMustNotMatter:
         np.testing.assert_allclose(moved.statistics, base.statistics, atol=1e-8)
         assert not np.allclose(moved.null, base.null)
 
+    def test_form_of_the_splits(self, views):
+        base = permutation_test(KernelCCA(1), *views, cv=FOLDS, **SETTINGS)
+        lists = [(train.tolist(), test.tolist()) for train, test in FOLDS]
+        masks = [(np.arange(N) % 3 != k, np.arange(N) % 3 == k) for k in range(3)]
+        for splits in (lists, masks, iter(FOLDS)):
+            close(permutation_test(KernelCCA(1), *views, cv=splits, **SETTINGS), base)
+
     def test_number_of_jobs(self, views):
         model = SparseCCA(2)
         one, two = (permutation_test(model, *views, n_jobs=n_jobs, **SETTINGS) for n_jobs in (1, 2))
