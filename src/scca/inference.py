@@ -139,8 +139,8 @@ def permutation_test(
     construction, and therefore left out of its training correlation.
 
     Component j is tested on what the components before it left (`SparseCCA` deflates both views), and called
-    significant only if all before it are: its adjusted p-value is the largest p-value of components 1 to j. Calling what is at most
-    alpha significant makes a false call with probability at most alpha
+    significant only if all before it are: its adjusted p-value is the largest p-value of components 1 to j. Calling
+    what is at most alpha significant makes a false call with probability at most alpha
 
     - exactly, if the views are independent and the pairs exchangeable (the p-value of the first component is then
       valid whatever the model and the statistic);
