@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, generation, retrieval, text
+    from . import datasets, generation, inference, retrieval, text
     from ._validation import DataWarning
     from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA, SparseCCACV
     from .persistence import load, save
@@ -32,6 +32,7 @@ __all__ = [
     "datasets",
     "retrieval",
     "generation",
+    "inference",
     "text",
     # model files
     "save",
@@ -57,7 +58,7 @@ _HOMES = {
     "load": "persistence",
     "DataWarning": "_validation",
 }
-_PARTS = ("datasets", "retrieval", "generation", "text")
+_PARTS = ("datasets", "retrieval", "generation", "inference", "text")
 
 
 def __getattr__(name: str):

@@ -26,6 +26,10 @@ _ORTHOGONAL = 1e-10  # cosine below which an anchor has nothing in common with t
 logger = logging.getLogger(__name__)
 
 
+class NothingSharedError(ValueError):
+    """The views have not a single component."""
+
+
 class EmptyComponentWarning(UserWarning):
     """A component could only be had by holding e at its anchor, or with a smaller penalty."""
 
@@ -138,7 +142,9 @@ def extract_components(
             *(choice.correlation, result.dual_gap, result.n_passes),
         )
     if not len(found):
-        raise ValueError("X and Y have nothing in common: no feature is correlated with any anchor; check the pairing.")
+        raise NothingSharedError(
+            "X and Y have nothing in common: no feature is correlated with any anchor; check the pairing."
+        )
     if len(found) < n_components:
         warnings.warn(
             f"the views are exhausted after {len(found)} of n_components={n_components} components: nothing they share "
