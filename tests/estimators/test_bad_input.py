@@ -161,7 +161,7 @@ class TestSparseOnly:
             ("mu", -1.0, "greater than 0"),
             ("mu", 0, "greater than 0"),
             ("gamma", -1.0, "at least 0"),
-            ("representation", "primal", "'primal-dual' or 'dual-primal'"),
+            ("representation", "primal", "one of 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
             ("algorithm", "fista", "'working-set' or 'greedy'"),
             ("tol", 0.0, "between 0 and 1"),
             ("max_iter", 0, "at least 1"),

@@ -203,7 +203,7 @@ class TestSearch:
     def test_random_state_is_not_used_up(self, pairs):
         state = np.random.RandomState(3)
         before = state.get_state()[1].copy()
-        small(random_state=state).fit(*pairs)
+        small(random_state=state, anchors="random").fit(*pairs)
         np.testing.assert_array_equal(state.get_state()[1], before)
 
     def test_progress(self, pairs):
@@ -214,7 +214,7 @@ class TestSearch:
     @pytest.mark.filterwarnings("error::scca.EmptyComponentWarning")
     def test_warnings_are_said_once(self, pairs):
         with pytest.warns(EmptyComponentWarning) as caught:
-            small(mu_factors=(1, 50)).fit(*pairs)
+            small(mu_factors=(1, 50), anchors="sequential", directions="smooth").fit(*pairs)
         assert len(caught) == 1
         assert str(caught[0].message).startswith(
             "3 of 6 fits of the cross-validation warned; the first, fold 0 with mu=auto*50.0, gamma=auto: every anchor"

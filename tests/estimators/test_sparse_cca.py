@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import scca
-from scca import EmptyComponentWarning, SparseCCA, solve_component
+from scca import PAPER, EmptyComponentWarning, SparseCCA, solve_component
 from scca.datasets import make_planted
 
 
@@ -57,13 +57,13 @@ class TestAlgorithm:
     @pytest.mark.parametrize("store", [np.asarray, sp.csr_array, sp.csc_matrix])
     def test_is_algorithm_4(self, pairs, store):
         X, Y = pairs
-        model = SparseCCA(6, tol=1e-9).fit(store(X), store(Y))
+        model = SparseCCA(6, tol=1e-9, **PAPER).fit(store(X), store(Y))
         Xp, Yp = prepare(X), prepare(Y)
         dense_algorithm(Xp, Yp @ Yp.T, model)
 
     def test_nonlinear_kernel(self, pairs):
         X, Y = pairs
-        model = SparseCCA(4, kernel="rbf", kernel_params={"gamma": 0.05}, tol=1e-9).fit(X, Y)
+        model = SparseCCA(4, tol=1e-9, **{**PAPER, "kernel": "rbf", "kernel_params": {"gamma": 0.05}}).fit(X, Y)
         dense_algorithm(prepare(X), prepare_kernel(pairwise_kernels(Y, metric="rbf", gamma=0.05)), model)
 
     def test_certificates(self, pairs):
@@ -195,7 +195,7 @@ class TestNewSamples:
 
 class TestAnchors:
     def test_sequential(self, pairs):
-        assert SparseCCA(5).fit(*pairs).anchors_.tolist() == [0, 1, 2, 3, 4]
+        assert SparseCCA(5, **PAPER).fit(*pairs).anchors_.tolist() == [0, 1, 2, 3, 4]
 
     def test_given(self, pairs):
         model = SparseCCA(3, anchors=[7, 2, 7]).fit(*pairs)
@@ -207,7 +207,7 @@ class TestAnchors:
         X, Y = rng.standard_normal((60, 6)), rng.standard_normal((60, 6))
         with warnings.catch_warnings():
             warnings.simplefilter("error", EmptyComponentWarning)
-            model = SparseCCA(2).fit(X, Y)
+            model = SparseCCA(2, **PAPER).fit(X, Y)
         K = prepare(Y) @ prepare(Y).T
         assert [k for k in range(5) if not solve_component(prepare(X), K, k).w.any()] == [0, 1]
         assert model.anchors_[0] == 2
@@ -218,7 +218,7 @@ class TestAnchors:
         rng = np.random.default_rng(0)
         X, Y = rng.standard_normal((20, 1)), rng.standard_normal((20, 3))  # one feature: mean = max, always empty
         with pytest.warns(EmptyComponentWarning, match="every anchor left gives an empty component; .* anchor 0"):
-            model = SparseCCA(1).fit(X, Y)
+            model = SparseCCA(1, **PAPER).fit(X, Y)
         assert model.gamma_[0] == np.inf
         assert np.count_nonzero(model.y_weights_) == 1
         assert np.isfinite(model.x_weights_).all()

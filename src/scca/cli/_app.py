@@ -74,7 +74,7 @@ def fit(
             help="Document each component is built around: sequential, random, energy, cross-energy, medoids, best or "
             "best-of-20 (any number).",
         ),
-    ] = "sequential",
+    ] = "cross-energy",
     drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")] = False,
     texts: Annotated[bool, typer.Option(help="Keep the training documents in the model file.")] = True,
     seed: Seed = 0,

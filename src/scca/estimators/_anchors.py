@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from ..views import View
 
@@ -24,6 +25,7 @@ __all__ = [
 
 _AFFORDABLE = 256  # anchors whose exact energies may be computed one by one
 _PROBES = 16  # random vectors otherwise: each energy then has a relative standard error of sqrt(2 / 16)
+_PROBE_SEED = 0
 _CLUSTERING_ROUNDS = 100
 _TIED = 1e-10  # difference of two distances, relative to the largest square, that is rounding error
 
@@ -103,9 +105,8 @@ class Energy(AnchorStrategy):
     components share the same g, so that what changes from one to the next is the views and not the noise.
     """
 
-    def __init__(self, rng: np.random.Generator, affordable: int = _AFFORDABLE, probes: int = _PROBES):
+    def __init__(self, affordable: int = _AFFORDABLE, probes: int = _PROBES):
         super().__init__()
-        self._seed = int(rng.integers(2**63))
         self._affordable = affordable
         self._probes = probes
 
@@ -120,7 +121,7 @@ class Energy(AnchorStrategy):
 
     def _estimate(self, transposed: Callable[[np.ndarray], np.ndarray], size: int) -> np.ndarray:
         """Squared column norms of a matrix of `size` rows, given products with its transpose."""
-        rng = np.random.default_rng(self._seed)
+        rng = np.random.default_rng(_PROBE_SEED)  # the same in every fit: what is estimated is not random
         return np.mean([transposed(rng.standard_normal(size)) ** 2 for _ in range(self._probes)], axis=0)
 
 
@@ -230,12 +231,12 @@ class Chosen(AnchorStrategy):
         return order
 
 
-def anchor_strategy(anchors, n_anchors: int, n_components: int, rng: np.random.Generator) -> AnchorStrategy:
+def anchor_strategy(anchors, n_anchors: int, n_components: int, random_state) -> AnchorStrategy:
     """The strategy for a user's `anchors`: a name, a sequence of indices, or a function that names candidates."""
     if callable(anchors):
         return Chosen(anchors)
     if isinstance(anchors, str):
-        return _named_strategy(anchors, n_anchors, n_components, rng)
+        return _named_strategy(anchors, n_anchors, n_components, check_random_state(random_state))
     order = _check_indices(anchors, n_anchors, "anchors")
     if len(order) < n_components:
         raise ValueError(
@@ -245,13 +246,16 @@ def anchor_strategy(anchors, n_anchors: int, n_components: int, rng: np.random.G
     return FixedOrder(order)
 
 
-def _named_strategy(name: str, n_anchors: int, n_components: int, rng: np.random.Generator) -> AnchorStrategy:
+def _named_strategy(name: str, n_anchors: int, n_components: int, state: np.random.RandomState) -> AnchorStrategy:
+    def rng() -> np.random.Generator:  # only strategies that draw use the state up
+        return np.random.default_rng(state.randint(2**32, dtype=np.int64))
+
     strategies: dict[str, Callable[[], AnchorStrategy]] = {
         "sequential": lambda: FixedOrder(range(n_anchors)),
-        "random": lambda: Shuffled(rng),
-        "energy": lambda: Energy(rng),
-        "cross-energy": lambda: CrossEnergy(rng),
-        "medoids": lambda: Medoids(n_components, rng),
+        "random": lambda: Shuffled(rng()),
+        "energy": Energy,
+        "cross-energy": CrossEnergy,
+        "medoids": lambda: Medoids(n_components, rng()),
         "best": lambda: FixedOrder(range(n_anchors), compared=n_anchors),
     }
     if name in strategies:
@@ -263,7 +267,7 @@ def _named_strategy(name: str, n_anchors: int, n_components: int, rng: np.random
             f'anchors must be {names}, "best-of-N" with N at least 1, a sequence of indices or a function; '
             f"got {name!r}."
         )
-    return Shuffled(rng, compared=int(drawn[1]))
+    return Shuffled(rng(), compared=int(drawn[1]))
 
 
 def _check_indices(indices, n_anchors: int, name: str) -> list[int]:

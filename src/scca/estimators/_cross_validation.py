@@ -131,7 +131,7 @@ class SparseCCACV(SparseCCA):
             checked = dict(zip("XY", self._check_training(X, Y), strict=True))
         n_samples, n_components = checked["X"].shape[0], self._check_n_components(*checked.values())
         n_anchors = n_samples if self._anchors_are_samples else checked["Y"].shape[1]
-        self._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
+        self._estimator()._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
         folds = _folds(self.cv, n_samples)  # once: a splitter may draw others when asked again
         trials = [Trial(fold, *split, _params(*pair)) for pair in factors for fold, split in enumerate(folds)]
         scores = self._search(trials, checked, scoring, progress).reshape(len(factors), len(folds), n_components)

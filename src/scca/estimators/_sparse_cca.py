@@ -4,7 +4,6 @@ import logging
 from collections.abc import Callable
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from .._threads import threads_for
 from .._validation import check_count, check_tolerance
@@ -234,8 +233,7 @@ class SparseCCA(PairedTransformer):
         return self
 
     def _anchor_strategy(self, n_anchors: int, n_components: int) -> AnchorStrategy:
-        rng = np.random.default_rng(check_random_state(self.random_state).randint(2**32, dtype=np.int64))
-        return anchor_strategy(self.anchors, n_anchors, n_components, rng)
+        return anchor_strategy(self.anchors, n_anchors, n_components, self.random_state)
 
     def _view(self, data, name: str, kernel: Kernel, n_components: int) -> View:
         preparation = {"center": self.center, "normalize": self.normalize}

@@ -138,7 +138,8 @@ class BilingualModel(BaseEstimator):
     n_components : int, optional
         Default: 200, or as many as the documents allow. More find mates better, and each is one more to read.
     lowercase, stop_words, min_df, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
-    mu, gamma, anchors, tol, n_jobs, random_state : as for `SparseCCA`; anchors are documents of the second language.
+    mu, gamma, anchors, directions, tol, n_jobs, random_state : as for `SparseCCA`
+        Anchors are documents of the second language.
     keep_texts : bool, default=True
         Remember the training documents of the second language, so that components can show them.
 
@@ -157,7 +158,7 @@ class BilingualModel(BaseEstimator):
     >>> from scca.text import BilingualModel, PairedText
     >>> english = ["the cat sleeps", "a dog barks", "the cat and the dog play", "rain falls"]
     >>> french = ["le chat dort", "un chien aboie", "le chat et le chien jouent", "la pluie tombe"]
-    >>> model = BilingualModel(2).fit(PairedText.of(english, french, ("en", "fr")))
+    >>> model = BilingualModel(3).fit(PairedText.of(english, french, ("en", "fr")))
     >>> model.mates(["cat"], french).indices[0, 0] in (0, 2)
     True
     """
@@ -173,7 +174,8 @@ class BilingualModel(BaseEstimator):
         analyzer="word",
         mu="auto",
         gamma="auto",
-        anchors="sequential",
+        anchors="cross-energy",
+        directions="auto",
         tol=1e-6,
         n_jobs=None,
         random_state=None,
@@ -188,6 +190,7 @@ class BilingualModel(BaseEstimator):
         self.mu = mu
         self.gamma = gamma
         self.anchors = anchors
+        self.directions = directions
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -231,6 +234,7 @@ class BilingualModel(BaseEstimator):
             mu=self.mu,
             gamma=self.gamma,
             anchors=self.anchors,
+            directions=self.directions,
             tol=self.tol,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
