@@ -8,13 +8,18 @@ other. Kernel CCA on the words kept, each weighted by a power of its held-out R^
 Views are n x m arrays, centred, with rows of unit norm.
 """
 
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from scca import KernelCCA
 
-__all__ = ["eliminate", "held_out_gain", "largest", "refit", "reliability", "unit_kernel"]
+__all__ = ["Words", "eliminate", "held_out_gain", "largest", "mutual_gain", "refit", "reliability", "unit_kernel"]
+
+Words = tuple[np.ndarray, np.ndarray]
+Worth = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 _RIDGE = 1.0  # added to kernels whose mean diagonal is 1
 _KEPT = 0.9  # of a view's words in each round
@@ -55,17 +60,23 @@ def reliability(X: np.ndarray, K: np.ndarray) -> np.ndarray:
     return np.maximum(gain / np.where(squares > 0, squares, 1.0), _LEAST_R2)
 
 
-def eliminate(X: np.ndarray, Y: np.ndarray, sizes: Sequence[int], kept: float = _KEPT) -> Iterator[tuple]:
-    """Words of both views for each number of words a view in `sizes`, from the largest to the smallest."""
-    views, words = (X, Y), [np.arange(X.shape[1]), np.arange(Y.shape[1])]
+def mutual_gain(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each view's words gain, held out, from the other view's."""
+    return held_out_gain(X, unit_kernel(Y))[0], held_out_gain(Y, unit_kernel(X))[0]
+
+
+def eliminate(X: np.ndarray, Y: np.ndarray, sizes: Sequence[int], worth: Worth = mutual_gain) -> list[Words]:
+    """Words of both views for each of `sizes`, words a view, in the same order.
+
+    The tenth of a view's words with the least `worth` beside the words left in both views is dropped in each round.
+    """
+    words, found = [np.arange(X.shape[1]), np.arange(Y.shape[1])], {}
     for size in sorted(sizes, reverse=True):
         while max(map(len, words)) > size:
-            left = [view[:, chosen] for view, chosen in zip(views, words, strict=True)]
-            kernels = [unit_kernel(part) for part in left]
-            for side in (0, 1):
-                gain, _ = held_out_gain(left[side], kernels[1 - side])
-                words[side] = words[side][largest(gain, max(size, int(kept * len(gain))))]
-        yield words[0], words[1]
+            values = worth(X[:, words[0]], Y[:, words[1]])
+            words = [w[largest(v, max(size, int(_KEPT * len(v))))] for w, v in zip(words, values, strict=True)]
+        found[size] = words[0], words[1]
+    return [found[size] for size in sizes]
 
 
 def largest(values: np.ndarray, count: int) -> np.ndarray:
@@ -87,9 +98,10 @@ def refit(X: np.ndarray, Y: np.ndarray, x_words, y_words, regularization: float,
     y_scale *= np.sqrt(len(B) / ((B * y_scale) ** 2).sum())
     A, B = A * x_scale, B * y_scale
     n_components = min(len(A) - 1, A.shape[1], B.shape[1])
-    model = KernelCCA(
-        n_components, regularization=regularization, kernel="precomputed", center=False, normalize=False
-    ).fit(A @ A.T, B @ B.T)
+    model = KernelCCA(n_components, regularization=regularization, kernel="precomputed", center=False, normalize=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # few words can have a smaller rank
+        model.fit(A @ A.T, B @ B.T)
     weights = []
     for view, words, part, scale, dual in (
         (X, x_words, A, x_scale, model.x_weights_),
