@@ -29,21 +29,18 @@ _SEED = 0
 def run(folder: Path, paths: tuple[Path, Path] | None = None, splits: int = 2) -> None:
     """Compare on `splits` random splits (and as many sets of planted data), and leave the results in `folder`."""
     corpus = _corpus(paths)
+    parts = {"projections": projection_curves, "refitted": refitted_curves, "components": component_curves}
     numbers = {
         "corpus": {"name": corpus.name, "languages": corpus.languages, "documents": len(corpus)},
-        "planted": _timed("planted factors", lambda: held_out_correlations(splits)),
-        "projections": [],
-        "refitted": [],
-        "components": [],
+        "planted": _timed("planted", held_out_correlations, splits),
+        **{part: [] for part in parts},
     }
     for number in range(splits):
         split = outer_split(corpus, _SIZE, _SEED, number)
         numbers["size"] = {"train": len(split.train), "test": len(split.test), "splits": splits}
         numbers["projection_counts"] = projection_counts(len(split.train))
-        label = f"split {number + 1} of {splits}"
-        numbers["projections"].append(_timed(f"{label}, projections", lambda: projection_curves(split, _SEED)))
-        numbers["refitted"].append(_timed(f"{label}, words selected", lambda: refitted_curves(split, _SEED)))
-        numbers["components"].append(_timed(f"{label}, sparse components", lambda: component_curves(split)))
+        for part, compute in parts.items():
+            numbers[part].append(_timed(f"{part}, split {number + 1} of {splits}", compute, split, _SEED))
 
     folder.mkdir(parents=True, exist_ok=True)
     plain = json.loads(json.dumps(numbers, default=asdict))
@@ -61,9 +58,9 @@ def _corpus(paths: tuple[Path, Path] | None) -> Corpus:
     return count_corpus(read_pairs(*paths), name, _DOCUMENTS)
 
 
-def _timed(label: str, compute: Callable):
+def _timed(label: str, compute: Callable, *arguments):
     start = time.perf_counter()
-    result = compute()
+    result = compute(*arguments)
     print(f"{label}: {time.perf_counter() - start:.0f} s", flush=True)
     return result
 

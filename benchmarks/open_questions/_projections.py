@@ -11,7 +11,7 @@ from scca.reproduce._retrieval import PAPER_REGULARIZATION, choose_regularizatio
 
 from ._settings import SPARSE_CCA
 from ._splits import Split, error, inner_splits
-from ._words import KINDS, Views, tuned_refit
+from ._words import Views, tuned_refits
 
 __all__ = ["REFERENCE", "projection_curves", "projection_counts"]
 
@@ -60,8 +60,8 @@ def projection_curves(split: Split, seed: int) -> dict[str, list[float]]:
         )
         curves[REFERENCE] = errors(lambda count: models[regularizations[min(count, len(regularizations)) - 1]])
 
-    views, inner = Views.of(split), [Views.of(part) for part in inner_splits(split, seed)]
-    for kind, name in _REFITTED.items():
-        x_weights, y_weights = tuned_refit(views, inner, KINDS[kind])
-        curves[name] = [error(views.U @ x_weights[:, :count], views.V @ y_weights[:, :count]) for count in counts]
+    every = [(views := Views.of(split)), *(Views.of(part) for part in inner_splits(split, seed))]
+    for kind, (x_weights, y_weights) in tuned_refits(every).items():
+        scores = views.U @ x_weights, views.V @ y_weights
+        curves[_REFITTED[kind]] = [error(*(s[:, :count] for s in scores)) for count in counts]
     return curves

@@ -20,8 +20,8 @@ PLANTED_PEERS: dict[str, tuple[str, dict]] = {
 
 # the same on text, from few words a component to many
 TEXT_PEERS: dict[str, list[dict]] = {
-    "PMDCCA": [{"l1_bound": bound} for bound in (0.03, 0.05, 0.1)],
-    "SpanCCA": [{"span": span} for span in (3, 10, 30)],
-    "ParkhomenkoCCA": [{"alpha": alpha} for alpha in (0.3, 0.5, 0.7)],
-    "IPLSCCA": [{"alpha": alpha} for alpha in (0.003, 0.01, 0.03)],
+    "PMDCCA": [{"l1_bound": bound} for bound in (0.03, 0.06)],
+    "SpanCCA": [{"span": span} for span in (3, 10)],
+    "ParkhomenkoCCA": [{"alpha": alpha} for alpha in (0.4, 0.6)],
+    "IPLSCCA": [{"alpha": alpha} for alpha in (0.003, 0.01)],
 }

@@ -7,6 +7,7 @@ without changing a score, so the words read are the rows with a weight, of both 
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import cca_zoo.sparse
@@ -16,20 +17,22 @@ from sklearn.linear_model import MultiTaskLasso
 
 from scca import PAPER, SparseCCA
 
-from .._sparse_projections import Words, eliminate, largest, mutual_gain, refit, reliability, unit_kernel
+from .._sparse_projections import Words, eliminate, largest, mutual_gain, refit
 from ._settings import TEXT_PEERS
 from ._splits import Split, error, inner_splits
 
 __all__ = [
+    # what is compared
     "ALL_WORDS",
     "BUDGETS",
     "KINDS",
     "SELECTIONS",
+    # results
     "Point",
     "Views",
     "component_curves",
     "refitted_curves",
-    "tuned_refit",
+    "tuned_refits",
 ]
 
 BUDGETS = (100, 200, 400, 800)  # words of both languages
@@ -70,7 +73,7 @@ class Views:
         return Point(read, error(self.U @ x_weights, self.V @ y_weights))
 
 
-# --- words are selected, then kernel CCA is fitted to them alone -------------------------------------------------------
+# --- words are selected, then kernel CCA is fitted to them alone ----------------------------------------------------
 
 
 def document_frequency(views: Views, sizes):
@@ -89,24 +92,18 @@ def direction_energy(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return (x_weights**2).sum(axis=1), (y_weights**2).sum(axis=1)
 
 
-def weighted_gain(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """`mutual_gain` from kernels whose words are weighted by their reliability."""
-    x_scale, y_scale = reliability(X, unit_kernel(Y)) ** 0.25, reliability(Y, unit_kernel(X)) ** 0.25
-    x_gain, _ = mutual_gain(X, Y * y_scale)
-    _, y_gain = mutual_gain(X * x_scale, Y)
-    return x_gain, y_gain
-
-
 def sparse_cca_words(views: Views, sizes):
-    """The paper's words, component by component: of X from SparseCCA(X, Y), of Y from SparseCCA(Y, X)."""
+    """The words most components of the paper's method use: of X from SparseCCA(X, Y), of Y from SparseCCA(Y, X)."""
     weights = [_sparse_cca(*pair).x_weights_ for pair in ((views.X, views.Y), (views.Y, views.X))]
-    return [tuple(_by_component(w, size) for w in weights) for size in sizes]
+    return _ranked([(w != 0).sum(axis=1) for w in weights], sizes)
 
 
 def span_words(views: Views, sizes):
-    """Words of an alternation that keeps 20 words of either language a component (cca-zoo's SpanCCA)."""
-    weights = _peer_weights("SpanCCA", {"span": 20}, views)
-    return [tuple(_by_component(w, size) for w in weights) for size in sizes]
+    """The words with the largest part in the scores of an alternation with 3 words a component (cca-zoo's SpanCCA)."""
+    weights = _peer_weights("SpanCCA", {"span": 3}, views)
+    return _ranked(
+        [(w**2).sum(axis=1) * (Z**2).sum(axis=0) for w, Z in zip(weights, (views.X, views.Y), strict=True)], sizes
+    )
 
 
 def group_lasso_words(views: Views, sizes):
@@ -119,9 +116,6 @@ def group_lasso_words(views: Views, sizes):
 SELECTIONS: dict[str, Callable[[Views, Sequence[int]], list[Words]]] = {
     "mutual prediction, eliminated": lambda views, sizes: eliminate(views.X, views.Y, sizes),
     "mutual prediction, once": lambda views, sizes: _ranked(mutual_gain(views.X, views.Y), sizes),
-    "mutual prediction, eliminated with weighted kernels": lambda views, sizes: eliminate(
-        views.X, views.Y, sizes, weighted_gain
-    ),
     "directions of kernel CCA, once": lambda views, sizes: _ranked(direction_energy(views.X, views.Y), sizes),
     "directions of kernel CCA, eliminated": lambda views, sizes: eliminate(views.X, views.Y, sizes, direction_energy),
     "group lasso on kernel CCA scores": group_lasso_words,
@@ -139,40 +133,40 @@ def refitted_curves(split: Split, seed: int) -> dict[str, dict[str, list[Point]]
     words were selected without them.
     """
     sizes = [budget // 2 for budget in BUDGETS]
-    views, inner = Views.of(split), [Views.of(part) for part in inner_splits(split, seed)]
-    curves = {}
+    every = [(views := Views.of(split)), *(Views.of(part) for part in inner_splits(split, seed))]
+    curves: dict[str, dict[str, list[Point]]] = {}
     for name, select in SELECTIONS.items():
-        chosen, chosen_inside = select(views, sizes), [select(part, sizes) for part in inner]
-        curves[name] = {
-            kind: [
-                views.point(*_tuned(views, chosen[i], inner, [words[i] for words in chosen_inside], powers))
-                for i in range(len(sizes))
-            ]
-            for kind, powers in KINDS.items()
-        }
-    curves[ALL_WORDS] = {kind: [views.point(*tuned_refit(views, inner, powers))] for kind, powers in KINDS.items()}
+        by_budget = zip(*(select(part, sizes) for part in every), strict=True)
+        fits = [tuned_refits(every, words) for words in by_budget]
+        curves[name] = {kind: [views.point(*fit[kind]) for fit in fits] for kind in KINDS}
+    curves[ALL_WORDS] = {kind: [views.point(*weights)] for kind, weights in tuned_refits(every).items()}
     return curves
 
 
-def tuned_refit(views: Views, inner: list[Views], powers: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of kernel CCA on all words, tuned inside the training pairs."""
-    every = [(np.arange(v.X.shape[1]), np.arange(v.Y.shape[1])) for v in (views, *inner)]
-    return _tuned(views, every[0], inner, every[1:], powers)
+def tuned_refits(every: Sequence[Views], words: Sequence[Words] | None = None) -> dict[str, tuple]:
+    """By kind of weighting: weights of kernel CCA on the words selected in a split, tuned inside its training pairs.
 
+    `every` is the split followed by its inner ones, `words` what was selected in each; all words unless given.
+    """
+    words = words or [(np.arange(v.X.shape[1]), np.arange(v.Y.shape[1])) for v in every]
 
-def _tuned(views: Views, words: Words, inner: list[Views], inner_words: list[Words], powers: Sequence[float]):
+    @cache
     def held_out_error(choice: tuple[float, float]) -> float:
-        fits = [v.point(*refit(v.X, v.Y, *w, *choice)) for v, w in zip(inner, inner_words, strict=True)]
-        return sum(point.error for point in fits)
+        inner = zip(every[1:], words[1:], strict=True)
+        return sum(views.point(*refit(views.X, views.Y, *chosen, *choice)).error for views, chosen in inner)
 
-    return refit(views.X, views.Y, *words, *min(product(_REGULARIZATIONS, powers), key=held_out_error))
+    tuned = {}
+    for kind, powers in KINDS.items():
+        best = min(product(_REGULARIZATIONS, powers), key=held_out_error)
+        tuned[kind] = refit(every[0].X, every[0].Y, *words[0], *best)
+    return tuned
 
 
-# --- components that are sparse themselves ------------------------------------------------------------------------------
+# --- components that are sparse themselves --------------------------------------------------------------------------
 
 
-def component_curves(split: Split) -> dict[str, list[Point]]:
-    """By method: a point for every setting, number of components and weighting of them tried."""
+def component_curves(split: Split, seed: int) -> dict[str, list[Point]]:
+    """By method: a point for every setting, number of components and weighting of them tried; nothing is tuned."""
     views = Views.of(split)
     curves = {"scca, raw weights": _prefixes(views, *_paired_weights(views))}
     for peer, settings in TEXT_PEERS.items():
@@ -217,15 +211,8 @@ def _sparse_cca(X: np.ndarray, Y: np.ndarray) -> SparseCCA:
 
 
 def _ranked(values, sizes: Sequence[int]) -> list[Words]:
-    return [tuple(largest(v, size) for v in values) for size in sizes]
-
-
-def _by_component(weights: np.ndarray, size: int) -> np.ndarray:
-    """The first `size` words to get a weight, component by component, within one by size of weight."""
-    used = weights != 0
-    first = np.where(used.any(axis=1), used.argmax(axis=1), weights.shape[1])
-    order = np.lexsort((-np.abs(weights).max(axis=1), first))
-    return np.sort(order[: min(size, int(used.any(axis=1).sum()))])
+    """The words with the largest values; none whose value is 0, which a method did not select."""
+    return [tuple(largest(v, min(size, np.count_nonzero(v))) for v in values) for size in sizes]
 
 
 def _group_lasso(X: np.ndarray, targets: np.ndarray) -> np.ndarray:
