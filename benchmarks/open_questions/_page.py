@@ -101,8 +101,8 @@ def _draw_planted(planted: dict):
             axes.plot(found, [place + 0.15 * (0.5 - component)] * len(found), ".", color=colour)
         axes.plot([], [], ".", color=colour, label=f"component {component + 1}")
     axes.set_yticks(places, list(planted), fontsize=8)
-    axes.set(xlabel="correlation of new samples", xlim=(-0.3, 1))
-    axes.legend(frameon=False, fontsize=8, loc="upper left")
+    axes.set_xlabel("correlation of new samples")
+    axes.legend(frameon=False, fontsize=8)
     return figure
 
 
@@ -115,10 +115,14 @@ def _draw_lines(contest: Contest, xlabel: str):
 
 
 def _draw_words(numbers: dict, words: Contest):
-    figure, panels = new_figure(2, width=11.0, height=5.2)
-    groups = [[n for n in words.errors if not n.endswith("plain")], [n for n in words.errors if n.endswith("plain")]]
-    titles = ["components that are sparse, and selected words weighted", "selected words as they are"]
-    for axes, names, title, kind in zip(panels, groups, titles, ("weighted", "plain"), strict=True):
+    selected = {kind: [name for name in words.errors if name.endswith(kind)] for kind in KINDS}
+    sparse = [name for name in words.errors if not name.endswith(tuple(KINDS))]
+    figure, panels = new_figure(3, width=12.0, height=5.6)
+    groups = [
+        ("components that are sparse themselves", [_PROTOTYPE, *sparse]),
+        *((f"selected words, {kind}", names) for kind, names in selected.items()),
+    ]
+    for axes, (title, names), kind in zip(panels, groups, ("weighted", *KINDS), strict=True):
         _plot_lines(axes, words, names)
         error, count = _all_words(numbers, kind)
         axes.axhline(error, color=INK, linewidth=0.9, linestyle=":", label=f"{ALL_WORDS} ({count:,.0f}), {kind}")
@@ -127,7 +131,7 @@ def _draw_words(numbers: dict, words: Contest):
         axes.minorticks_off()
         axes.set(xlabel="words read, both languages", ylabel="average precision error 1 - p", ylim=(0, 1))
         axes.set_title(title, fontsize=10, color=INK)
-        axes.legend(frameon=False, fontsize=6)
+        axes.legend(frameon=False, fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.14))
     return figure
 
 
