@@ -28,13 +28,13 @@ class Documents:
 
     @property
     def dense(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both, centred by the training mean, rows of unit norm; a test document without a known word is zero.
+        """Both, centred by the training mean, rows of unit norm.
 
-        A test document's norm reads all its words, but scales its scores alone, which changes no cosine.
+        A test document's norm reads all its words, but scales its scores alone, which changes no cosine. One without a
+        word is minus the mean, so that nothing about words that are not read matters.
         """
         mean = self.train.mean(axis=0)
-        known = np.diff(self.test.indptr) > 0
-        return _unit_rows(self.train.toarray() - mean), _unit_rows((self.test.toarray() - mean) * known[:, None])
+        return _unit_rows(self.train.toarray() - mean), _unit_rows(self.test.toarray() - mean)
 
 
 @dataclass(frozen=True)
