@@ -1,4 +1,7 @@
-"""`python -m benchmarks [dense] [sparse] [first-call] [memory]`: the tables asked for, or all of them."""
+"""`python -m benchmarks [dense] [sparse] [first-call] [memory]`: the tables asked for, or all of these.
+
+`python -m benchmarks open_questions -o FOLDER`: how well mates are found, and from how few words.
+"""
 
 import argparse
 import os
@@ -6,38 +9,51 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import first_call, memory, single_component, sparse_lasso
+from . import first_call, memory, open_questions, single_component, sparse_lasso
 
-_PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel"]
+_PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
 
 def main() -> None:
     arguments = _parser().parse_args()
-    runs = {
+    measured = {
         "dense": lambda: single_component.run(arguments.repeats),
         "sparse": lambda: sparse_lasso.run(arguments.repeats, arguments.corpus),
         "first-call": first_call.run,
         "memory": memory.run,
     }
+    runs = measured | {
+        "open_questions": lambda: open_questions.run(arguments.output, arguments.corpus, arguments.splits),
+    }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
         _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(runs)}")
+    if "open_questions" in arguments.names and arguments.output is None:
+        _parser().error("open_questions writes files: name a folder with -o")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, " + ", ".join(map(_version, _PACKAGES)))
-    for name in arguments.names or runs:
+    for name in arguments.names or measured:
         runs[name]()
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure scca beside its peers.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="dense, sparse, first-call, memory; all unless given")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help="dense, sparse, first-call, memory (all four unless given); open_questions",
+    )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
         "--corpus",
         nargs=2,
         type=Path,
         metavar=("A", "B"),
-        help="two line-aligned text files (.gz or not) for 'sparse' instead of made-up documents",
+        help="two line-aligned text files (.gz or not) for 'sparse' instead of made-up documents, and for "
+        "'open_questions' instead of the built-in corpus",
     )
+    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where 'open_questions' leaves its page")
+    parser.add_argument("--splits", type=int, default=2, help="random splits of 'open_questions' (%(default)s)")
     return parser
 
 
