@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ._basis import GrowingRows, SampleBasis
 from ._selection import Selection
-from ._storage import SparseStorage, Storage, float64_rows, storage_of
+from ._storage import SparseStorage, Storage, WeightedStorage, float64_rows, storage_of
 from .base import Projector, View
 
 __all__ = ["FeatureProjector", "FeatureView", "deflated_diagonal", "inverse_norms"]
@@ -18,11 +18,14 @@ _ROUNDING = 1e-14  # squared norms below this share of what they were computed f
 class FeatureView(View):
     """M = (I - T T') D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms), deflated scores T.
 
-    L = D (A - 1 a') is the view before deflation.
+    L = D (A - 1 a') is the view before deflation. With feature weights c, A is the data times diag(c).
     """
 
-    def __init__(self, storage: Storage, mean=None, scale=None, squares: np.ndarray | None = None):
+    def __init__(
+        self, storage: Storage, mean=None, scale=None, squares: np.ndarray | None = None, feature_weights=None
+    ):
         self.storage = storage
+        self.feature_weights = feature_weights
         self.shape = storage.shape
         self.n_stored = storage.n_stored
         self.mean = mean
@@ -33,14 +36,19 @@ class FeatureView(View):
         self._energy = self._left = float(self._squares.sum())
 
     @classmethod
-    def of(cls, data, *, center: bool, normalize: bool) -> "FeatureView":
-        """The view of a checked array or sparse matrix, centred and scaled as asked."""
+    def of(cls, data, *, center: bool, normalize: bool, feature_weights: np.ndarray | None = None) -> "FeatureView":
+        """The view of a checked array or sparse matrix, its features weighted, centred and scaled as asked."""
         n = data.shape[0]
-        storage = storage_of(data)
+        if feature_weights is None:
+            storage = storage_of(data)
+        elif sp.issparse(data):
+            storage = storage_of(_weighted(data, feature_weights))
+        else:
+            storage = WeightedStorage(storage_of(data), feature_weights)
         mean = storage.rmatvec(np.full(n, 1.0 / n)) if center else None
-        squares, size = centred_square_norms(data, mean)
+        squares, size = centred_square_norms(data, mean, feature_weights)
         scale = inverse_norms(squares, size) if normalize else None
-        return cls(storage, mean, scale, squares if scale is None else squares * scale**2)
+        return cls(storage, mean, scale, squares if scale is None else squares * scale**2, feature_weights)
 
     @property
     def loadings(self) -> np.ndarray:
@@ -142,7 +150,7 @@ class FeatureView(View):
         return self._left / self._energy if self._energy > 0 else 0.0
 
     def projector(self, rotations):
-        return FeatureProjector(self.mean, self.scale is not None, rotations)
+        return FeatureProjector(self.mean, self.scale is not None, rotations, self.feature_weights)
 
 
 class SparseSelection(Selection):
@@ -183,24 +191,34 @@ class SparseSelection(Selection):
 
 @dataclass(frozen=True)
 class FeatureProjector(Projector):
-    """x -> R'(x - a) / ||x - a||."""
+    """x -> R'(c x - a) / ||c x - a||, c the feature weights, if any, and a the mean of c x."""
 
     mean: np.ndarray | None
     normalize: bool
     rotations: np.ndarray
+    feature_weights: np.ndarray | None = None
 
     def __call__(self, samples, diagonal=None):
-        scores = np.asarray(samples @ self.rotations, dtype=np.float64)
+        weighted = self.rotations
+        if self.feature_weights is not None:
+            weighted = (self.feature_weights[:, None] * weighted).astype(weighted.dtype)
+        scores = np.asarray(samples @ weighted, dtype=np.float64)
         if self.mean is not None:
             scores -= self.mean @ self.rotations
         if self.normalize:
-            scores *= inverse_norms(*centred_square_norms(samples, self.mean))[:, None]
+            scores *= inverse_norms(*centred_square_norms(samples, self.mean, self.feature_weights))[:, None]
         return scores
 
 
-def centred_square_norms(data, mean: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """||x - a||^2 of every sample, and the size of the terms it was computed from."""
+def _weighted(data, weights: np.ndarray):
+    """Sparse data times diag(weights), in the type of the data."""
+    return (data @ sp.diags_array(weights.astype(data.dtype))).tocsc()
+
+
+def centred_square_norms(data, mean: np.ndarray | None, weights=None) -> tuple[np.ndarray, np.ndarray]:
+    """||c x - a||^2 of every sample, c the weights, and the size of the terms it was computed from."""
     if sp.issparse(data):
+        data = data if weights is None else _weighted(data, weights)
         squares = np.asarray(data.astype(np.float64).power(2).sum(axis=1)).ravel()
         if mean is None:
             return squares, squares
@@ -208,6 +226,7 @@ def centred_square_norms(data, mean: np.ndarray | None) -> tuple[np.ndarray, np.
         return size - 2 * (data @ mean), size
     squares, size = np.empty(data.shape[0]), np.empty(data.shape[0])
     for rows, block in float64_rows(data):
+        block = block if weights is None else block * weights
         size[rows] = np.einsum("ij,ij->i", block, block)
         if mean is not None:
             block = block - mean

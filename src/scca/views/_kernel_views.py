@@ -188,11 +188,16 @@ class KernelProjector(Projector):
         return scores
 
 
-def kernel_view(data, kernel: Kernel, *, center: bool, normalize: bool, n_components: int, n_jobs=None) -> View:
-    """The dual view of checked samples (of a checked kernel matrix, if precomputed), in the cheapest storage."""
+def kernel_view(
+    data, kernel: Kernel, *, center: bool, normalize: bool, n_components: int, feature_weights=None, n_jobs=None
+) -> View:
+    """The dual view of checked samples (of a checked kernel matrix, if precomputed), in the cheapest storage.
+
+    Feature weights are for a linear kernel alone.
+    """
     if not kernel.linear:
         return StoredKernelView.of(data, kernel, center=center, normalize=normalize, n_jobs=n_jobs)
-    features = FeatureView.of(data, center=center, normalize=normalize)
+    features = FeatureView.of(data, center=center, normalize=normalize, feature_weights=feature_weights)
     if _storing_is_cheaper(features, n_components):
         return StoredKernelView.of_linear(features)
     return LinearKernelView(features)
@@ -208,7 +213,7 @@ def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
 def _linear_projector(features: FeatureView, rotations: np.ndarray) -> FeatureProjector:
     """Rotations on samples become rotations on features: no kernel with the training samples is ever computed."""
     primal = features.rmatvec_undeflated(rotations).astype(rotations.dtype)
-    return FeatureProjector(features.mean, features.scale is not None, primal)
+    return FeatureProjector(features.mean, features.scale is not None, primal, features.feature_weights)
 
 
 def _check_norms(squares: np.ndarray, size: np.ndarray) -> None:

@@ -9,7 +9,15 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._compile import compiled
 
-__all__ = ["DenseStorage", "OperatorStorage", "SparseStorage", "Storage", "float64_rows", "storage_of"]
+__all__ = [
+    "DenseStorage",
+    "OperatorStorage",
+    "SparseStorage",
+    "Storage",
+    "WeightedStorage",
+    "float64_rows",
+    "storage_of",
+]
 
 _BLOCK_ENTRIES = 1 << 20  # entries converted to float64 at a time where the data are float32
 
@@ -107,6 +115,25 @@ class SparseStorage(Storage):
         """A A', a dense array of one row and column a sample."""
         rows = self.csc.tocsr().astype(np.float64)
         return (rows @ rows.T).toarray()
+
+
+class WeightedStorage(Storage):
+    """A diag(weights) of a stored A: nothing is copied."""
+
+    def __init__(self, storage: Storage, weights: np.ndarray):
+        self.shape, self.n_stored = storage.shape, storage.n_stored
+        self._storage = storage
+        self._weights = weights
+
+    def matvec(self, v):
+        return self._storage.matvec(self._weights * v)
+
+    def rmatvec(self, r, columns=None):
+        weights = self._weights if columns is None else self._weights[columns]
+        return (weights * self._storage.rmatvec(r, columns).T).T
+
+    def columns(self, indices):
+        return self._storage.columns(indices) * self._weights[indices]
 
 
 class OperatorStorage(Storage):

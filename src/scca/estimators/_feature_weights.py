@@ -1,0 +1,114 @@
+"""How much each feature of a view can be told from the other view, and the weight this earns it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..views import FeatureView, storage_of
+
+__all__ = ["FEWEST_PAIRS", "MOST_PAIRS", "FeatureSide", "KernelSide", "held_out_gain", "shared_weights"]
+
+FEWEST_PAIRS = 4
+MOST_PAIRS = 2000  # used for the estimate, which takes a square matrix of them
+
+_RIDGE = 1.0  # beside a kernel whose mean diagonal is 1
+_LEAST = 0.02  # a feature that cannot be told keeps a little weight
+_POWER = 0.25
+_KEPT = 0.9  # of a view's features in each round of elimination
+_BLOCK_ENTRIES = 1 << 22
+
+
+@dataclass(frozen=True)
+class KernelSide:
+    """A view without features of its own: it tells, and is not told."""
+
+    kernel: np.ndarray
+
+
+class FeatureSide:
+    """A view whose features are to be weighted."""
+
+    def __init__(self, data, *, center: bool, normalize: bool):
+        self._data = data
+        self._whole = FeatureView.of(data, center=center, normalize=normalize)
+        self.kept = np.arange(data.shape[1])
+
+    def view(self) -> FeatureView:
+        """The view with the features that are kept, centred and scaled as the whole is."""
+        if len(self.kept) == self._whole.shape[1]:
+            return self._whole
+        mean = None if self._whole.mean is None else self._whole.mean[self.kept]
+        return FeatureView(storage_of(self._data[:, self.kept]), mean, self._whole.scale)
+
+    @property
+    def kernel(self) -> np.ndarray:
+        return self.view().outer()
+
+    def weights(self, other_kernel: np.ndarray) -> np.ndarray:
+        gain, deviation = held_out_gain(self.view(), other_kernel)
+        weights = np.zeros(self._whole.shape[1])
+        weights[self.kept] = np.maximum(gain / np.where(deviation > 0, deviation, 1.0), _LEAST) ** _POWER
+        return weights
+
+
+def shared_weights(
+    first: FeatureSide | KernelSide, second: FeatureSide | KernelSide, n_features: int | None = None
+) -> list[np.ndarray | None]:
+    """max(R^2, 0.02)^(1/4) of every feature of both views, R^2 as `held_out_gain` gives it; None for a kernel.
+
+    With `n_features`, all but so many features of a view get the weight 0. The tenth of a view's features that gains
+    least from the features left in the other is dropped in each round and the rest is judged anew: a feature whose only
+    company in the other view was dropped goes as well, so that what is left tells each other.
+    """
+    sides = (first, second)
+    while n_features is not None and any(_excess(side, n_features) for side in sides):
+        kernels = [side.kernel for side in sides]
+        for side, other_kernel in zip(sides, reversed(kernels), strict=True):
+            if _excess(side, n_features) and isinstance(side, FeatureSide):
+                count = max(n_features, int(_KEPT * len(side.kept)))
+                gain, _ = held_out_gain(side.view(), other_kernel)
+                side.kept = side.kept[np.sort(np.argsort(-gain, kind="stable")[:count])]
+    kernels = [side.kernel for side in sides]
+    return [
+        side.weights(other_kernel) if isinstance(side, FeatureSide) else None
+        for side, other_kernel in zip(sides, reversed(kernels), strict=True)
+    ]
+
+
+def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How much better than its mean kernel ridge regression on the other view tells each feature of samples left out.
+
+    With the other view's kernel K, centred and scaled to a mean diagonal of 1, the regression with a mean has the hat
+    matrix H = K (K + I)^-1 + 11'/n, and leaving sample i out turns its residual x_i - (H x)_i into
+    (x_i - (H x)_i) / (1 - H_ii); the mean alone is H = 11'/n.
+
+    Returns
+    -------
+    gain : ndarray of shape (m,)
+        Sum of squares left out by the mean, less that of the regression; negative where the other view misleads.
+    deviation : ndarray of shape (m,)
+        The former sum: gain / deviation is the held-out R^2.
+    """
+    n = len(other_kernel)
+    mean = np.full((n, n), 1.0 / n)
+    K = other_kernel - other_kernel.mean(axis=0)
+    K = K - K.mean(axis=1, keepdims=True)
+    trace = float(np.trace(K))
+    K = K * (n / trace) if trace > 0 else K
+    hat = np.linalg.solve(K + _RIDGE * np.eye(n), K) + mean
+    regression = (np.eye(n) - hat) / (1.0 - np.diag(hat))[:, None]
+    mean_alone = (np.eye(n) - mean) * (n / (n - 1))
+    residual, deviation = _square_norms(view, regression), _square_norms(view, mean_alone)
+    return deviation - residual, deviation
+
+
+def _square_norms(view: FeatureView, left: np.ndarray) -> np.ndarray:
+    """Squared norms of the columns of `left` times the view, in blocks of columns."""
+    m = view.shape[1]
+    step = max(1, _BLOCK_ENTRIES // len(left))
+    blocks = (np.arange(start, min(start + step, m)) for start in range(0, m, step))
+    return np.concatenate([np.sum(view.rmatvec_undeflated(left.T, block) ** 2, axis=1) for block in blocks])
+
+
+def _excess(side, n_features: int) -> bool:
+    return isinstance(side, FeatureSide) and len(side.kept) > n_features
