@@ -179,8 +179,8 @@ class TestWhatMustNotMatter:
     @pytest.mark.parametrize("cv", [3, None])
     def test_precomputed_linear_kernel(self, cv, views):
         X, Y = views
-        linear = permutation_test(SparseCCA(2, tol=1e-11), X, Y, cv=cv, **SETTINGS)
-        given = SparseCCA(2, tol=1e-11, kernel="precomputed")
+        linear = permutation_test(SparseCCA(2, tol=1e-11, feature_weights=None), X, Y, cv=cv, **SETTINGS)
+        given = SparseCCA(2, tol=1e-11, kernel="precomputed", feature_weights=None)
         for K in (Y @ Y.T, sp.csr_array(Y @ Y.T)):
             close(permutation_test(given, X, K, cv=cv, **SETTINGS), linear)
         both = permutation_test(KernelCCA(2, kernel="precomputed"), X @ X.T, Y @ Y.T, cv=cv, **SETTINGS)
@@ -236,7 +236,9 @@ class TestWhatMustNotMatter:
     def test_precomputed_and_scale_for_stability(self, views):
         X, Y = views
         base, given, scaled = (
-            stability_selection(SparseCCA(2, kernel=kernel), A, B, n_subsamples=10, random_state=0)
+            stability_selection(
+                SparseCCA(2, kernel=kernel, feature_weights=None), A, B, n_subsamples=10, random_state=0
+            )
             for kernel, A, B in (("linear", X, Y), ("precomputed", X, Y @ Y.T), ("linear", 4 * X, Y / 2))
         )
         for other in (given, scaled):

@@ -34,8 +34,8 @@ def often_empty():
 
 
 def SparseCCA(n_components, **settings):
-    """With the paper's directions, which the oracles deflate."""
-    return scca.SparseCCA(n_components, **{"anchors": "sequential", "directions": "smooth", **settings})
+    """With the paper's settings, which the oracles follow."""
+    return scca.SparseCCA(n_components, **{**scca.PAPER, **settings})
 
 
 def walk(model, X, Y):

@@ -162,7 +162,7 @@ class TestViews:
     @pytest.mark.parametrize("normalize", [True, False])
     def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, normalize):
         X, Y = pairs
-        settings = {"scoring": scoring, "normalize": normalize, "tol": 1e-9}
+        settings = {"scoring": scoring, "normalize": normalize, "tol": 1e-9, "feature_weights": None}
         linear = small(3, **settings).fit(X, Y)
         second = small(3, kernel="precomputed", **settings).fit(X, store(Y @ Y.T))
         np.testing.assert_allclose(split_scores(second), split_scores(linear), atol=1e-6)

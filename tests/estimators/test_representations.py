@@ -17,7 +17,7 @@ from scca.views import FeatureView
 
 REPRESENTATIONS = ["primal-dual", "dual-primal", "primal-primal", "dual-dual"]
 AS_IS = {"center": False, "normalize": False}
-ANCHORED = {"refine": False, "directions": "smooth"}
+ANCHORED = {"refine": False, "directions": "smooth", "feature_weights": None}
 
 
 @pytest.fixture
@@ -80,7 +80,9 @@ def test_training_scores_are_orthonormal_and_weights_have_unit_scores(
     views, store, directions, representation, refined
 ):
     X, Y = (store(view) for view in views)
-    model = SparseCCA(3, representation=representation, directions=directions, refine=refined).fit(X, Y)
+    model = SparseCCA(
+        3, representation=representation, directions=directions, refine=refined, feature_weights=None
+    ).fit(X, Y)
     for scores in model.transform_pair(X, Y):
         np.testing.assert_allclose(scores.T @ scores, np.eye(3), atol=1e-6)
     x = prepare(views[0]) if model.x_weights_.shape[0] == 12 else prepare(views[0]) @ prepare(views[0]).T
@@ -146,7 +148,9 @@ def test_shared_directions_are_the_leading_pair_of_the_cross_covariance(views, m
     monkeypatch.setattr(components, "_SHARED_ROUNDS", 100_000)
     X, Y = views
     A, B = prepare(X), prepare(Y)
-    model = SparseCCA(2, representation="primal-primal", directions="shared", refine=False).fit(X, Y)
+    model = SparseCCA(2, representation="primal-primal", directions="shared", refine=False, feature_weights=None).fit(
+        X, Y
+    )
     for j in range(2):
         left, _, right = np.linalg.svd(A.T @ B)
         t, s = A @ left[:, 0], B @ right[0]

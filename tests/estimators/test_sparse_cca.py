@@ -86,7 +86,7 @@ class TestAlgorithm:
 
     def test_rotations_give_the_training_scores(self, pairs):
         X, Y = prepare(pairs[0]), prepare(pairs[1])
-        model = SparseCCA(5).fit(*pairs)
+        model = SparseCCA(5, feature_weights=None).fit(*pairs)
         x_scores, y_scores = model.transform_pair(*pairs)
         np.testing.assert_allclose(X @ model.x_rotations_, x_scores, atol=1e-10)
         np.testing.assert_allclose(Y @ Y.T @ model.y_rotations_, y_scores, atol=1e-10)
@@ -118,7 +118,7 @@ class TestAlgorithm:
 class TestNewSamples:
     def test_centring_and_scaling_are_those_of_training(self, pairs, new_pairs):
         (X, Y), (X_new, Y_new) = pairs, new_pairs
-        model = SparseCCA(5).fit(X, Y)
+        model = SparseCCA(5, feature_weights=None).fit(X, Y)
         centred = X_new - X.mean(0)
         expected = centred / np.linalg.norm(centred, axis=1, keepdims=True) @ model.x_rotations_
         np.testing.assert_allclose(model.transform(X_new), expected, atol=1e-12)
@@ -131,7 +131,7 @@ class TestNewSamples:
     def test_feature_map_and_kernel_agree(self, pairs, new_pairs, kernel, center, normalize):
         """A test kernel is centred by the training means: the same as centring in feature space."""
         (X, Y), (_, Y_new) = pairs, new_pairs
-        settings = {"center": center, "normalize": normalize}
+        settings = {"center": center, "normalize": normalize, "feature_weights": None}
         model = SparseCCA(3, kernel=kernel, **settings).fit(X, Y)
         metric = "linear" if callable(kernel) else kernel
         everything = pairwise_kernels(np.vstack([Y, Y_new]), metric=metric, gamma=None) if metric != "linear" else None
@@ -149,8 +149,8 @@ class TestNewSamples:
 
     def test_precomputed_with_and_without_diagonal(self, pairs, new_pairs):
         (X, Y), (X_new, Y_new) = pairs, new_pairs
-        linear = SparseCCA(4).fit(X, Y)
-        model = SparseCCA(4, kernel="precomputed").fit(X, Y @ Y.T)
+        linear = SparseCCA(4, feature_weights=None).fit(X, Y)
+        model = SparseCCA(4, kernel="precomputed", feature_weights=None).fit(X, Y @ Y.T)
         expected = linear.transform_y(Y_new)
         scores = model.transform_y(Y_new @ Y.T, diagonal=np.sum(Y_new**2, axis=1))
         np.testing.assert_allclose(scores, expected, atol=1e-10)

@@ -12,7 +12,7 @@ from scca.reproduce._generation import VARIATIONS, generate_path, generate_varie
 from scca.reproduce._retrieval import random_split, retrieve
 from scca.text import PairedText, TextVectorizer
 
-PAPER = {"mu": "auto", "gamma": "auto", "anchors": "sequential", "refine": False, "directions": "smooth"}
+PAPER = {"anchors": "sequential", "refine": False, "directions": "smooth", "feature_weights": None}
 
 
 def tfidf(texts, train, test):

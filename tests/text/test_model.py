@@ -32,8 +32,9 @@ def test_is_sparse_cca_of_the_tfidf_vectors(model, corpus):
 
 def test_projection_uses_training_statistics_only(model, corpus):
     new = list(corpus.en[60:70])
-    vectors = TextVectorizer().fit(corpus.en[:60]).transform(new).toarray()
-    train = TextVectorizer().fit_transform(corpus.en[:60]).toarray()
+    weights = model.scca_.x_feature_weights_
+    vectors = TextVectorizer().fit(corpus.en[:60]).transform(new).toarray() * weights
+    train = TextVectorizer().fit_transform(corpus.en[:60]).toarray() * weights
     centred = vectors - train.mean(axis=0)
     expected = centred / np.linalg.norm(centred, axis=1, keepdims=True) @ model.scca_.x_rotations_
     np.testing.assert_allclose(model.project(new, "en"), expected, atol=1e-10)
@@ -69,7 +70,7 @@ def test_pairs_in_the_other_order_are_turned_round(model, corpus):
 
 def test_mate_words_are_of_the_vectors_the_model_sees(model, corpus):
     vectorizer = TextVectorizer()
-    Y = prepare(vectorizer.fit_transform(corpus.fr[:60]).toarray())
+    Y = prepare(vectorizer.fit_transform(corpus.fr[:60]).toarray() * model.scca_.y_feature_weights_)
     for component in model.components()[:5]:
         e = model.scca_.y_weights_[:, component.number]
         expected = Y.T @ e

@@ -15,6 +15,7 @@ _RIDGE = 1.0  # beside a kernel whose mean diagonal is 1
 _LEAST = 0.02  # a feature that cannot be told keeps a little weight
 _POWER = 0.25
 _KEPT = 0.9  # of a view's features in each round of elimination
+_ROUNDING = 1e-20  # squares below this share of the largest are those of a constant
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -47,7 +48,10 @@ class FeatureSide:
     def weights(self, other_kernel: np.ndarray) -> np.ndarray:
         gain, deviation = held_out_gain(self.view(), other_kernel)
         weights = np.zeros(self._whole.shape[1])
-        weights[self.kept] = np.maximum(gain / np.where(deviation > 0, deviation, 1.0), _LEAST) ** _POWER
+        varies = deviation > _ROUNDING * deviation.max(initial=0.0)
+        weights[self.kept] = (
+            np.maximum(np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0), _LEAST) ** _POWER
+        )
         return weights
 
 

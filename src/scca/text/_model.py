@@ -402,9 +402,8 @@ class BilingualModel(BaseEstimator):
         check_is_fitted(self)
         scca, (first, second) = self.scca_, self.vectorizers_
         names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
-        second_view = FeatureView.of(
-            self.training_[1], center=True, normalize=True, feature_weights=scca.y_feature_weights_
-        )
+        weights = getattr(scca, "y_feature_weights_", None)  # models of before these existed have none
+        second_view = FeatureView.of(self.training_[1], center=True, normalize=True, feature_weights=weights)
         mates = second_view.rmatvec_undeflated(scca.y_weights_)
         return [
             Component(

@@ -1,0 +1,132 @@
+"""Feature weights against regressions that really leave samples out, and what they do to a model."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from oracles import prepare
+from sklearn.kernel_ridge import KernelRidge
+
+from scca import KernelCCA, SparseCCA
+from scca.datasets import load_trilingual, make_planted
+from scca.estimators._feature_weights import FeatureSide, KernelSide, held_out_gain, shared_weights
+from scca.text import TextVectorizer
+from scca.views import FeatureView
+
+PREPARED = {"center": True, "normalize": True}
+
+
+@pytest.fixture
+def views(rng):
+    shared = rng.standard_normal((14, 2))
+    X = np.hstack([shared @ rng.standard_normal((2, 4)), rng.standard_normal((14, 5))])
+    Y = np.hstack([shared @ rng.standard_normal((2, 3)), rng.standard_normal((14, 3))])
+    return X + 0.2 * rng.standard_normal(X.shape), Y + 0.2 * rng.standard_normal(Y.shape)
+
+
+def unit_kernel(Y):
+    centred = Y - Y.mean(axis=0)
+    K = centred @ centred.T
+    return K * len(K) / np.trace(K)
+
+
+def left_out_r2(x, K):
+    """Ridge regression with a mean, fitted anew without each sample; K is centred over all samples, as in the hat."""
+    n = len(x)
+    residuals, deviations = np.empty(n), np.empty(n)
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        # the mean is unpenalised: a kernel with a large constant added has the same fit
+        wide = KernelRidge(alpha=1.0, kernel="precomputed").fit(K[np.ix_(others, others)] + 1e7, x[others])
+        residuals[i] = x[i] - wide.predict(K[i, others][None] + 1e7)[0]
+        deviations[i] = x[i] - x[others].mean()
+    return 1 - np.sum(residuals**2) / np.sum(deviations**2)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_held_out_r2_is_that_of_regressions_without_the_sample(views, store):
+    X, Y = views
+    A, K = prepare(X), unit_kernel(prepare(Y))
+    gain, deviation = held_out_gain(FeatureView.of(store(X), **PREPARED), prepare(Y) @ prepare(Y).T)
+    expected = [left_out_r2(A[:, i], K) for i in range(A.shape[1])]
+    np.testing.assert_allclose(gain / deviation, expected, atol=1e-5)
+    assert (gain / deviation)[:4].min() > 0.1 > (gain / deviation)[4:].max() - 0.4
+
+
+def test_a_constant_feature_keeps_the_least_weight(views):
+    X, Y = views
+    X[:, 8] = 3.0
+    x_weights, y_weights = shared_weights(
+        FeatureSide(X, center=True, normalize=False), FeatureSide(Y, center=True, normalize=False)
+    )
+    assert x_weights[8] == pytest.approx(0.02**0.25)
+    assert np.isfinite(x_weights).all()
+    assert np.isfinite(y_weights).all()
+    assert shared_weights(FeatureSide(X, **PREPARED), KernelSide(Y @ Y.T))[1] is None
+
+
+@pytest.mark.parametrize("representation", ["primal-dual", "dual-primal", "primal-primal", "dual-dual"])
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_a_weighted_model_is_that_of_weighted_data(views, store, representation):
+    X, Y = views
+    settings = {"representation": representation, "tol": 1e-9}
+    model = SparseCCA(3, **settings).fit(store(X), store(Y))
+    weighted = X * model.x_feature_weights_, Y * model.y_feature_weights_
+    plain = SparseCCA(3, feature_weights=None, **settings).fit(*weighted)
+    np.testing.assert_allclose(model.x_weights_, plain.x_weights_, atol=1e-7)
+    new = np.random.default_rng(0).standard_normal(X.shape), np.random.default_rng(1).standard_normal(Y.shape)
+    found = model.transform_pair(*map(store, new))
+    expected = plain.transform_pair(new[0] * model.x_feature_weights_, new[1] * model.y_feature_weights_)
+    for mine, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-6)
+
+
+def test_swapping_the_views_swaps_the_weights(views):
+    X, Y = views
+    one = SparseCCA(1).fit(X, Y)
+    other = SparseCCA(1).fit(Y, X)
+    np.testing.assert_allclose(one.x_feature_weights_, other.y_feature_weights_, rtol=1e-12)
+
+
+def test_chosen_features_are_all_that_is_read(views):
+    X, Y = views
+    model = SparseCCA(2, n_features=3).fit(X, Y)
+    for weights in (model.x_feature_weights_, model.y_feature_weights_):
+        assert np.count_nonzero(weights) == 3
+    unread = model.x_feature_weights_ == 0
+    np.testing.assert_allclose(model.transform(X + unread * 50.0), model.transform(X), atol=1e-12)
+
+
+def test_planted_features_are_chosen():
+    made = make_planted(120, 150, 100, n_factors=1, n_active=6, strength=1.5, random_state=1)
+    model = SparseCCA(1, n_features=6).fit(*made.views)
+    for weights, loadings in ((model.x_feature_weights_, made.x_loadings), (model.y_feature_weights_, made.y_loadings)):
+        assert np.array_equal(np.flatnonzero(weights), np.flatnonzero(loadings.any(axis=1)))
+
+
+def test_many_pairs_are_sampled(monkeypatch, rng):
+    import scca.estimators._sparse_cca as module
+
+    X, Y = rng.standard_normal((60, 5)), rng.standard_normal((60, 4))
+    monkeypatch.setattr(module, "MOST_PAIRS", 20)
+    rows = np.unique(np.linspace(0, 59, 20).astype(int))
+    few = shared_weights(FeatureSide(X[rows], **PREPARED), FeatureSide(Y[rows], **PREPARED))
+    np.testing.assert_array_equal(SparseCCA(1).fit(X, Y).x_feature_weights_, few[0])
+
+
+@pytest.mark.parametrize("n_components", [10, 40])
+def test_more_mates_of_real_texts_are_found_than_by_kernel_cca(n_components):
+    """At any number of components the distance is several standard errors (docs/results)."""
+    corpus = load_trilingual()
+    vectorizers = TextVectorizer(), TextVectorizer()
+    X, Y = (v.fit_transform(texts[:100]) for v, texts in zip(vectorizers, (corpus.en, corpus.fr), strict=True))
+    new = [v.transform(texts[100:]) for v, texts in zip(vectorizers, (corpus.en, corpus.fr), strict=True)]
+    assert SparseCCA(n_components).fit(X, Y).score(*new) > KernelCCA(n_components).fit(X, Y).score(*new)
+
+
+def test_bad_settings_are_refused(views):
+    with pytest.raises(ValueError, match="feature_weights must be 'shared' or None; got 'idf'"):
+        SparseCCA(1, feature_weights="idf").fit(*views)
+    with pytest.raises(ValueError, match="n_features chooses among weighted features; set feature_weights='shared'"):
+        SparseCCA(1, feature_weights=None, n_features=3).fit(*views)
+    with pytest.raises(ValueError, match="n_features must be"):
+        SparseCCA(1, n_features=0).fit(*views)
