@@ -1,4 +1,4 @@
-"""Prototype: projections that read few words of either language, chosen by how well the languages predict each other.
+"""Projections that read few words of either language, chosen by one measure or another, and kernel CCA on these words.
 
 A word is worth keeping if the *kept* words of the other language tell, for a document left out, how much of it the
 document has. Words are dropped a tenth at a time, the worst first, and what is left is judged anew each time: a word
@@ -15,54 +15,32 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from scca import KernelCCA
+from scca.estimators._feature_weights import held_out_gain
+from scca.views import FeatureView
 
-__all__ = ["Words", "eliminate", "held_out_gain", "largest", "mutual_gain", "refit", "reliability", "unit_kernel"]
+__all__ = ["Words", "eliminate", "largest", "mutual_gain", "refit", "reliability"]
 
 Words = tuple[np.ndarray, np.ndarray]
 Worth = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-_RIDGE = 1.0  # added to kernels whose mean diagonal is 1
 _KEPT = 0.9  # of a view's words in each round
 _LEAST_R2 = 0.02  # a word that is not predicted keeps a little weight
 
 
-def unit_kernel(X: np.ndarray) -> np.ndarray:
-    """X X' of centred columns, scaled to a mean diagonal of 1 so that one ridge fits any number of words."""
-    X = X - X.mean(axis=0)
-    K = X @ X.T
-    return K * (len(K) / np.trace(K))
+def predicted(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each column of X gains from Y over its mean, for samples left out, and what the mean leaves of it."""
+    return held_out_gain(FeatureView.of(X, center=False, normalize=False), Y @ Y.T)
 
 
-def held_out_gain(X: np.ndarray, K: np.ndarray, ridge: float = _RIDGE) -> tuple[np.ndarray, np.ndarray]:
-    """By how much kernel ridge regression on K, with a mean, predicts each column of X for samples left out in turn.
-
-    With H = K (K + ridge I)^-1 + 11'/n for a centred K, leaving sample i out changes its residual x_i - (Hx)_i into
-    (x_i - (Hx)_i) / (1 - H_ii); without K, H = 11'/n.
-
-    Returns
-    -------
-    gain : ndarray of shape (m,)
-        Sum of squared left-out residuals of the mean alone, less that of the regression; negative where K misleads.
-    squares : ndarray of shape (m,)
-        The former sum; gain / squares is the held-out R^2.
-    """
-    n = len(X)
-    mean = np.full((n, n), 1.0 / n)
-    H = np.linalg.solve(K + ridge * np.eye(n), K).T + mean
-    squares = (((X - mean @ X) * (n / (n - 1))) ** 2).sum(axis=0)
-    residuals = (X - H @ X) / (1.0 - np.diag(H))[:, None]
-    return squares - (residuals**2).sum(axis=0), squares
-
-
-def reliability(X: np.ndarray, K: np.ndarray) -> np.ndarray:
-    """The held-out R^2 of each column of X, at least 0.02; 1 would be perfect."""
-    gain, squares = held_out_gain(X, K)
-    return np.maximum(gain / np.where(squares > 0, squares, 1.0), _LEAST_R2)
+def reliability(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The held-out R^2 of each column of X given Y, at least 0.02; 1 would be perfect."""
+    gain, deviation = predicted(X, Y)
+    return np.maximum(gain / np.where(deviation > 0, deviation, 1.0), _LEAST_R2)
 
 
 def mutual_gain(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What each view's words gain, held out, from the other view's."""
-    return held_out_gain(X, unit_kernel(Y))[0], held_out_gain(Y, unit_kernel(X))[0]
+    return predicted(X, Y)[0], predicted(Y, X)[0]
 
 
 def eliminate(X: np.ndarray, Y: np.ndarray, sizes: Sequence[int], worth: Worth = mutual_gain) -> list[Words]:
@@ -93,7 +71,7 @@ def refit(X: np.ndarray, Y: np.ndarray, x_words, y_words, regularization: float,
     A, B = X[:, x_words], Y[:, y_words]
     x_scale, y_scale = np.ones(A.shape[1]), np.ones(B.shape[1])
     if power > 0:
-        x_scale, y_scale = reliability(A, unit_kernel(B)) ** power, reliability(B, unit_kernel(A)) ** power
+        x_scale, y_scale = reliability(A, B) ** power, reliability(B, A) ** power
     x_scale *= np.sqrt(len(A) / ((A * x_scale) ** 2).sum())  # a mean diagonal of 1, as the regularisation expects
     y_scale *= np.sqrt(len(B) / ((B * y_scale) ** 2).sum())
     A, B = A * x_scale, B * y_scale

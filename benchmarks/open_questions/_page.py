@@ -170,13 +170,13 @@ def _page(numbers: dict, projections: Contest, words: Contest) -> str:
         "Here a word that is not read can be deleted from the model, in either language, without changing a score. "
         "First rows: words are selected, then kernel CCA is fitted to these words alone, as they are (plain) or scaled "
         "by a power of how well the other language predicts them (weighted); regularisation and power are tuned. Last "
-        "rows: components that are sparse themselves. For these, the sparsity, the number of components and the scale "
-        "of the scores are the best within the budget *in hindsight*, on the test documents, which favours them; 1 "
-        "where nothing fits the budget.",
+        "rows: components that are sparse themselves; `SparseCCA(n_features=...)` has its number of components chosen "
+        "in training. For the peers the sparsity, the number of components and the scale of the scores are the best "
+        "within the budget *in hindsight*, on the test documents, which favours them; 1 where nothing fits the budget.",
         "![Error against words](words.svg)",
         _error_table(words, "words"),
         f"Without selection: {_all_words_sentence(numbers)}.",
-        f"Difference to {_PROTOTYPE}, which is `benchmarks/_sparse_projections.py`:",
+        f"Difference to {_PROTOTYPE}:",
         _difference_table(words, _PROTOTYPE, "words"),
         "## What did not help",
         _unhelpful(projections, REFERENCE, "number of projections"),

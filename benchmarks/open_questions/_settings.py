@@ -7,6 +7,16 @@ __all__ = ["PLANTED_PEERS", "SPARSE_CCA", "TEXT_PEERS"]
 # keyword arguments of SparseCCA, by the name they have on the page
 SPARSE_CCA: dict[str, dict] = {
     "scca, the paper's settings": PAPER,
+    "scca, defaults": {},
+    "scca, defaults without feature weights": {"feature_weights": None},
+    "scca, paper with anchors by cross-energy": PAPER | {"anchors": "cross-energy"},
+    "scca, paper with shared directions": PAPER | {"directions": "shared"},
+    "scca, primal-primal": {"representation": "primal-primal"},
+    "scca, primal-primal, mu and gamma doubled": {
+        "representation": "primal-primal",
+        "mu": "auto*2",
+        "gamma": "auto*2",
+    },
 }
 
 # classes of cca_zoo.sparse and their keyword arguments: what suits planted factors of 10 features, and the defaults

@@ -26,6 +26,7 @@ __all__ = [
     "ALL_WORDS",
     "BUDGETS",
     "KINDS",
+    "OURS",
     "SELECTIONS",
     # results
     "Point",
@@ -37,6 +38,7 @@ __all__ = [
 
 BUDGETS = (100, 200, 400, 800)  # words of both languages
 ALL_WORDS = "all words"
+OURS = "scca, n_features"  # how it is called on the page
 
 _PEER_COMPONENTS = 40
 _REGULARIZATIONS = (0.1, 0.3, 0.6)
@@ -168,11 +170,41 @@ def tuned_refits(every: Sequence[Views], words: Sequence[Words] | None = None) -
 def component_curves(split: Split, seed: int) -> dict[str, list[Point]]:
     """By method: a point for every setting, number of components and weighting of them tried; nothing is tuned."""
     views = Views.of(split)
-    curves = {"scca, raw weights": _prefixes(views, *_paired_weights(views))}
+    curves = {OURS: chosen_features(split, seed), "scca, raw weights": _prefixes(views, *_paired_weights(views))}
     for peer, settings in TEXT_PEERS.items():
         fits = [_peer_weights(peer, s, views) for s in settings]
         curves[peer] = [point for weights in fits for point in _prefixes(views, *weights)]
     return curves
+
+
+def chosen_features(split: Split, seed: int) -> list[Point]:
+    """SparseCCA with `n_features`, a point a budget; the number of components is chosen inside the training pairs."""
+    views, inner = Views.of(split), [Views.of(part) for part in inner_splits(split, seed)]
+    points = []
+    for budget in BUDGETS:
+        held_out = [_prefix_errors(part, *_chosen_weights(part, budget // 2)) for part in inner]
+        shortest = min(map(len, held_out))
+        count = 1 + int(np.argmin(np.sum([errors[:shortest] for errors in held_out], axis=0)))
+        x_weights, y_weights = _chosen_weights(views, budget // 2)
+        points.append(views.point(x_weights[:, :count], y_weights[:, :count]))
+    return points
+
+
+def _chosen_weights(views: Views, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """What the model multiplies words with: rotations times feature weights, zero for words that are not read."""
+    n_components = min(len(views.X) - 1, n_features - 1, _PEER_COMPONENTS)
+    settings = {"representation": "primal-primal", "refine": False, "directions": "shared"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparseCCA(n_components, n_features=n_features, center=False, normalize=False, **settings)
+        model.fit(views.X, views.Y)
+    x_scale, y_scale = model.x_feature_weights_[:, None], model.y_feature_weights_[:, None]
+    return x_scale * model.x_rotations_, y_scale * model.y_rotations_
+
+
+def _prefix_errors(views: Views, x_weights: np.ndarray, y_weights: np.ndarray) -> list[float]:
+    counts = range(1, x_weights.shape[1] + 1)
+    return [views.point(x_weights[:, :count], y_weights[:, :count]).error for count in counts]
 
 
 def _prefixes(views: Views, x_weights: np.ndarray, y_weights: np.ndarray) -> list[Point]:
