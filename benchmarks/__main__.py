@@ -1,6 +1,7 @@
 """`python -m benchmarks [dense] [sparse] [first-call] [memory]`: the tables asked for, or all of these.
 
 `python -m benchmarks open_questions -o FOLDER`: how well mates are found, and from how few words.
+`python -m benchmarks translation`: how often a word's listed mate is found by the problem anchored at it.
 """
 
 import argparse
@@ -9,7 +10,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import first_call, memory, open_questions, single_component, sparse_lasso
+from . import first_call, memory, open_questions, single_component, sparse_lasso, translation
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
@@ -24,6 +25,7 @@ def main() -> None:
     }
     runs = measured | {
         "open_questions": lambda: open_questions.run(arguments.output, arguments.corpus, arguments.splits),
+        "translation": lambda: translation.run(arguments.corpus),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
@@ -41,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); open_questions",
+        help="dense, sparse, first-call, memory (all four unless given); open_questions, translation",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -50,7 +52,7 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar=("A", "B"),
         help="two line-aligned text files (.gz or not) for 'sparse' instead of made-up documents, and for "
-        "'open_questions' instead of the built-in corpus",
+        "'open_questions' and 'translation' instead of the built-in corpus",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where 'open_questions' leaves its page")
     parser.add_argument("--splits", type=int, default=2, help="random splits of 'open_questions' (%(default)s)")

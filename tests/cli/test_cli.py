@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 import scca
@@ -388,3 +389,18 @@ def test_reproduce_refuses_in_one_line(folder, tmp_path, arguments, sentence):
     line = refused("reproduce", "-o", tmp_path / "r", "--corpus", "test.en", "test.fr", *arguments, cwd=folder)
     assert sentence in line
     assert not (tmp_path / "r").exists()
+
+
+def test_translate_lists_the_words_of_the_other_language(folder):
+    found = json.loads(run("translate", "model.scca", "the", "--json", cwd=folder).stdout)
+    assert (found[0]["word"], found[0]["from"], found[0]["to"]) == ("the", "en", "fr")
+    assert found[0]["words"][0]["weight"] > 0
+    table = run("translate", "model.scca", "the", "--top", 2, cwd=folder).stdout
+    assert table.startswith(f"the (en, in {found[0]['documents']} documents): {found[0]['words'][0]['word']} +")
+    assert "did you mean" in refused("translate", "model.scca", "thee", cwd=folder)
+
+
+def test_a_model_of_few_words_reads_no_other(folder):
+    run("fit", "train.en", "train.fr", "-o", "few.scca", "--words", 40, "--components", 10, cwd=folder)
+    model = scca.load(folder / "few.scca")
+    assert [np.count_nonzero(w) for w in (model.scca_.x_feature_weights_, model.scca_.y_feature_weights_)] == [40, 40]

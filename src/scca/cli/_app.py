@@ -75,6 +75,9 @@ def fit(
             "best-of-20 (any number).",
         ),
     ] = "cross-energy",
+    words: Annotated[
+        int | None, typer.Option(min=2, help="Read only so many words of either language, the most telling.")
+    ] = None,
     drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")] = False,
     texts: Annotated[bool, typer.Option(help="Keep the training documents in the model file.")] = True,
     seed: Seed = 0,
@@ -99,6 +102,7 @@ def fit(
         mu=_penalty(mu),
         gamma=_penalty(gamma),
         anchors=anchors,
+        n_words=words,
         random_state=seed,
         keep_texts=texts,
     )
@@ -239,7 +243,9 @@ def translate(
         list[str], typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
     ],
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; found if not given.")] = None,
-    mu: Annotated[str, typer.Option(help='Penalty: "auto", "auto*0.5" or a number; more gives fewer words.')] = "auto",
+    mu: Annotated[
+        str, typer.Option(help='Penalty: "auto", "auto*0.5" or a number; more gives fewer words.')
+    ] = "auto*4",
     gamma: Annotated[str, typer.Option(help="Penalty on words of the same language that join in.")] = "auto",
     top: Annotated[int, typer.Option(min=1, help="How many words to print for each.")] = 8,
     seed: Seed = 0,

@@ -140,6 +140,9 @@ class BilingualModel(BaseEstimator):
     lowercase, stop_words, min_df, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
     mu, gamma, anchors, directions, tol, n_jobs, random_state : as for `SparseCCA`
         Anchors are documents of the second language.
+    n_words : int, optional
+        How many words of either language the model reads, those that the languages tell each other best; the others
+        change no score. Default: all.
     keep_texts : bool, default=True
         Remember the training documents of the second language, so that components can show them.
 
@@ -176,6 +179,7 @@ class BilingualModel(BaseEstimator):
         gamma="auto",
         anchors="cross-energy",
         directions="auto",
+        n_words=None,
         tol=1e-6,
         n_jobs=None,
         random_state=None,
@@ -191,6 +195,7 @@ class BilingualModel(BaseEstimator):
         self.gamma = gamma
         self.anchors = anchors
         self.directions = directions
+        self.n_words = n_words
         self.tol = tol
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -235,6 +240,7 @@ class BilingualModel(BaseEstimator):
             gamma=self.gamma,
             anchors=self.anchors,
             directions=self.directions,
+            n_features=self.n_words,
             tol=self.tol,
             n_jobs=self.n_jobs,
             random_state=self.random_state,
@@ -360,10 +366,11 @@ class BilingualModel(BaseEstimator):
 
     # --- translating -----------------------------------------------------------------------------------------------
 
-    def translate(self, word: str, *, source: str | None = None, mu="auto", gamma="auto") -> Translation:
+    def translate(self, word: str, *, source: str | None = None, mu="auto*4", gamma="auto") -> Translation:
         """The words of the other language that go with a word, by the problem anchored at it.
 
-        `source` is the language of the word; found if only one of the two knows it.
+        `source` is the language of the word; found if only one of the two knows it. Four times the automatic mu finds
+        more of the right words than the automatic one (benchmarks/translation.py).
         """
         side, position = self._position(word, source)
         made = Translator(self.training_[1 - side], self.training_[side], tol=self.tol).translate(position, mu, gamma)
