@@ -29,7 +29,7 @@ def run(corpus_paths: tuple[Path, Path] | None = None) -> None:
     order = np.random.default_rng(0).permutation(len(pairs))[:_WORDS]
     translator = Translator(second, first)
     rows = []
-    for mu in ("auto", "auto*2", "auto*4", "auto*8"):
+    for mu in ("auto", "auto*2", "auto*4", "auto*8", "auto*16"):
         ranks, sizes = [], []
         for i in order:
             word, mate = pairs[i]
@@ -39,9 +39,7 @@ def run(corpus_paths: tuple[Path, Path] | None = None) -> None:
         hits = [f"{np.mean(np.array(ranks) <= n):.2f}" for n in (1, 5)]
         rows.append([mu, *hits, f"{np.mean(sizes):.1f}"])
     languages = " to ".join(corpus.languages)
-    title = (
-        f"{corpus.name}, {languages}: {len(order)} of {len(pairs)} word pairs with a Dice coefficient of 0.6 or more"
-    )
+    title = f"{corpus.name}, {languages}: {len(order)} of {len(pairs)} word pairs with a Dice coefficient from 0.6"
     print_table(title, ["mu", "first", "among five", "words listed"], rows)
 
 

@@ -245,7 +245,7 @@ def translate(
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; found if not given.")] = None,
     mu: Annotated[
         str, typer.Option(help='Penalty: "auto", "auto*0.5" or a number; more gives fewer words.')
-    ] = "auto*4",
+    ] = "auto*8",
     gamma: Annotated[str, typer.Option(help="Penalty on words of the same language that join in.")] = "auto",
     top: Annotated[int, typer.Option(min=1, help="How many words to print for each.")] = 8,
     seed: Seed = 0,

@@ -366,10 +366,10 @@ class BilingualModel(BaseEstimator):
 
     # --- translating -----------------------------------------------------------------------------------------------
 
-    def translate(self, word: str, *, source: str | None = None, mu="auto*4", gamma="auto") -> Translation:
+    def translate(self, word: str, *, source: str | None = None, mu="auto*8", gamma="auto") -> Translation:
         """The words of the other language that go with a word, by the problem anchored at it.
 
-        `source` is the language of the word; found if only one of the two knows it. Four times the automatic mu finds
+        `source` is the language of the word; found if only one of the two knows it. Eight times the automatic mu finds
         more of the right words than the automatic one (benchmarks/translation.py).
         """
         side, position = self._position(word, source)
