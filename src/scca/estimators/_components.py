@@ -161,8 +161,16 @@ def _smooth(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.nda
 
 
 def _sparse(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-    """w and e themselves."""
-    return choice.left_weights, choice.right_weights
+    """How the coordinates that have a weight vary with the other view's score; nothing of the others.
+
+    The weights themselves are those of a regression, which divides what correlated features share among them by chance;
+    covariances do not.
+    """
+    left_direction, right_direction = left.direction(choice.right_score), right.direction(choice.left_score)
+    return (
+        np.where(choice.left_weights != 0, left_direction, 0.0),
+        np.where(choice.right_weights != 0, right_direction, 0.0),
+    )
 
 
 def _shared(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:

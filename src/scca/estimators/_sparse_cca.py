@@ -92,8 +92,8 @@ class SparseCCA(PairedTransformer):
 
         - "smooth" is the paper's: the scores taken back to the features once more, u = X_j'X_j w and b = K_j e, which
           spread over all features;
-        - "sparse" takes w and e themselves: a feature without a weight could be deleted from the data without changing
-          any score, but for the sample's own norm;
+        - "sparse" is the covariance of the features that have a weight with the other view's score: a feature without a
+          weight could be deleted from the data without changing any score, but for the sample's own norm;
         - "shared" is what the component grows into when each view takes up the other's score until nothing changes:
           the strongest covariance left, as broad as kernel CCA's directions and as good at finding mates. The sparse
           weights say how the anchor is seen, what is projected on is what the views share around it;

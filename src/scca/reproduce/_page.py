@@ -11,6 +11,7 @@ from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, S
 __all__ = ["write_pages"]
 
 _SHOWN_PROJECTIONS = (5, 10, 20, 35, 50, 75)
+_FEWEST_PROJECTIONS = 5
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,19 @@ def _error_content(data: dict) -> tuple[list[str], list[Table]]:
         "one that finds most mates of held-out training pairs, chosen for each number of projections. No learning: "
         "similarities to the training documents as coordinates."
     ]
+    text += [_ahead(panel) for panel in data["panels"]]
     return text, [_error_table(panel) for panel in data["panels"]]
+
+
+def _ahead(panel: dict) -> str:
+    """How often the defaults find as many mates as tuned kernel CCA."""
+    ours, theirs = (panel["methods"][name]["mean"] for name in ("scca-best", "kcca-tuned"))
+    counted = [a <= b for a, b in list(zip(ours, theirs, strict=True))[_FEWEST_PROJECTIONS - 1 :]]
+    return (
+        f"With {panel['train']} training documents, this package's defaults (shared directions, words weighted by how "
+        f"well the other language tells them) have an error at or below tuned kernel CCA's at {sum(counted)} of "
+        f"{len(counted)} numbers of projections from {_FEWEST_PROJECTIONS} up."
+    )
 
 
 def _error_table(panel: dict) -> Table:
