@@ -392,12 +392,12 @@ def test_reproduce_refuses_in_one_line(folder, tmp_path, arguments, sentence):
 
 
 def test_translate_lists_the_words_of_the_other_language(folder):
-    found = json.loads(run("translate", "model.scca", "the", "--json", cwd=folder).stdout)
-    assert (found[0]["word"], found[0]["from"], found[0]["to"]) == ("the", "en", "fr")
+    found = json.loads(run("translate", "model.scca", "they", "--json", cwd=folder).stdout)
+    assert (found[0]["word"], found[0]["from"], found[0]["to"]) == ("they", "en", "fr")
     assert found[0]["words"][0]["weight"] > 0
-    table = run("translate", "model.scca", "the", "--top", 2, cwd=folder).stdout
-    assert table.startswith(f"the (en, in {found[0]['documents']} documents): {found[0]['words'][0]['word']} +")
-    assert "did you mean" in refused("translate", "model.scca", "thee", cwd=folder)
+    table = run("translate", "model.scca", "they", "--top", 2, cwd=folder).stdout
+    assert table.startswith(f"they (en, in {found[0]['documents']} documents): {found[0]['words'][0]['word']} +")
+    assert "did you mean" in refused("translate", "model.scca", "theyy", cwd=folder)
 
 
 def test_a_model_of_few_words_reads_no_other(folder):

@@ -27,6 +27,13 @@ Model = Annotated[Path, typer.Argument(help="A model file that `scca fit` wrote.
 From = Annotated[
     str | None, typer.Option("--from", help="Language of the queries; found from their words if not given.")
 ]
+Languages = Annotated[
+    tuple[str, str] | None,
+    typer.Option(metavar="FIRST SECOND", help="Two labels; default: the suffixes.", show_default=False),
+]
+Columns = Annotated[
+    tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
+]
 
 
 def _version(shown: bool) -> None:
@@ -51,13 +58,8 @@ def fit(
     second: Annotated[Path | None, typer.Argument(help="Documents of the second, line by line the same.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")] = Path("model.scca"),
     components: Annotated[int | None, typer.Option(min=1, help="How many; default 200 or what the data allow.")] = None,
-    languages: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="FIRST SECOND", help="Two labels; default: the suffixes.", show_default=False),
-    ] = None,
-    columns: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
-    ] = None,
+    languages: Languages = None,
+    columns: Columns = None,
     min_df: Annotated[int, typer.Option(min=1, help="Leave out words in fewer documents than this.")] = 1,
     ngrams: Annotated[int, typer.Option(min=1, help="Longest run of words that counts as a term.")] = 1,
     characters: Annotated[
@@ -379,13 +381,8 @@ def reproduce(
     table: Annotated[
         Path | None, typer.Option(help="One TSV, CSV, parquet or TMX instead of two files.", show_default=False)
     ] = None,
-    languages: Annotated[
-        tuple[str, str] | None,
-        typer.Option(metavar="FIRST SECOND", help="Two labels; default: the suffixes.", show_default=False),
-    ] = None,
-    columns: Annotated[
-        tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
-    ] = None,
+    languages: Languages = None,
+    columns: Columns = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
