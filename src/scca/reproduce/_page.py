@@ -151,16 +151,19 @@ def _explanation(data: dict) -> list[str]:
     selected = {name: v["selected"]["mean"] for name, v in by_name.items()}
     n_training = {name: v["n_training"] for name, v in by_name.items()}
     rate = selected["as-is"] / n_training["as-is"]
+    more_documents = selected["as-is"] / selected["training-quarter"]
+    longer = selected["as-is"] / selected["length-quarter"]
+    longer_mate = by_name["as-is"]["mate_words"]["mean"] / by_name["length-quarter"]["mate_words"]["mean"]
     lines = [
-        "What the ratio depends on, one thing changed at a time. The number of words generated follows the number of "
-        f"training documents ({selected['as-is']:.0f} words from {n_training['as-is']:,} documents, "
-        f"{selected['training-half']:.0f} from {n_training['training-half']:,}, "
-        f"{selected['training-quarter']:.0f} from {n_training['training-quarter']:,}), and much less their length "
-        f"({selected['length-half']:.0f} words when they are half as long), while the words of the mate follow its "
-        f"length alone. So the ratio is about {rate:.2f} words a training document over the length of a document: it "
-        "says how many and how long the documents of a corpus are, and little about how well mu is chosen. The paper's "
-        "own non-sparse ratio, where all 2,637 words count, says that its documents had about 2,637 / 28.15 = 94 "
-        f"words; 299 training documents at the rate found here would give a ratio of {rate * 299 / 94:.1f} there.",
+        "What the ratio depends on, one thing changed at a time. Four times as many training documents give "
+        f"{more_documents:.1f} times as many words ({selected['training-quarter']:.0f} from "
+        f"{n_training['training-quarter']:,} documents, {selected['as-is']:.0f} from {n_training['as-is']:,}); documents "
+        f"four times as long give {longer:.1f} times as many, while the mates' own words grow {longer_mate:.1f} times. "
+        "So the ratio says how many and how long the documents of a corpus are at least as much as how well mu is "
+        f"chosen. Here it is {rate:.2f} words a training document over {by_name['as-is']['mate_words']['mean']:.0f} "
+        "words of a mate. The paper's own non-sparse ratio, where all 2,637 words count, says that its documents had "
+        "about 2,637 / 28.15 = 94 words; 299 training documents at the rate found here would give a ratio of "
+        f"{rate * 299 / 94:.1f} there.",
         f"Without centring {selected['not-centred']:.0f} words are generated instead of {selected['as-is']:.0f}; "
         f"without scaling to unit norm {selected['not-normalised']:.0f}. With words of fewer than 3 documents left "
         f"out mu, a mean over all words, rises, and {selected['words-3']:.0f} words remain. Three times the automatic "
