@@ -151,14 +151,14 @@ def _explanation(data: dict) -> list[str]:
     selected = {name: v["selected"]["mean"] for name, v in by_name.items()}
     n_training = {name: v["n_training"] for name, v in by_name.items()}
     rate = selected["as-is"] / n_training["as-is"]
-    more_documents = selected["as-is"] / selected["training-quarter"]
-    longer = selected["as-is"] / selected["length-quarter"]
+    more_documents = selected["as-is"] / max(1.0, selected["training-quarter"])
+    longer = selected["as-is"] / max(1.0, selected["length-quarter"])
     longer_mate = by_name["as-is"]["mate_words"]["mean"] / by_name["length-quarter"]["mate_words"]["mean"]
     lines = [
         "What the ratio depends on, one thing changed at a time. Four times as many training documents give "
         f"{more_documents:.1f} times as many words ({selected['training-quarter']:.0f} from "
-        f"{n_training['training-quarter']:,} documents, {selected['as-is']:.0f} from {n_training['as-is']:,}); documents "
-        f"four times as long give {longer:.1f} times as many, while the mates' own words grow {longer_mate:.1f} times. "
+        f"{n_training['training-quarter']:,}, {selected['as-is']:.0f} from {n_training['as-is']:,}); documents four "
+        f"times as long give {longer:.1f} times as many, while the mates' own words grow {longer_mate:.1f} times. "
         "So the ratio says how many and how long the documents of a corpus are at least as much as how well mu is "
         f"chosen. Here it is {rate:.2f} words a training document over {by_name['as-is']['mate_words']['mean']:.0f} "
         "words of a mate. The paper's own non-sparse ratio, where all 2,637 words count, says that its documents had "
