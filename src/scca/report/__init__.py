@@ -1,12 +1,13 @@
 """A self-contained page of what a bilingual model learnt: compute, then data, then render."""
 
-from ._data import ReportData, prepare
+from ._data import ReportData, prepare, running_union
 from ._page import render, write_report
 
 __all__ = [
     # compute
     "prepare",
     "ReportData",
+    "running_union",
     # render
     "render",
     "write_report",

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..text import BilingualModel
 
-__all__ = ["ReportData", "prepare"]
+__all__ = ["ReportData", "prepare", "running_union"]
 
 _SHOWN = 12  # words and documents of a component
 
@@ -56,13 +56,13 @@ def prepare(model: BilingualModel) -> ReportData:
         documents=model.training_[0].shape[0],
         vocabulary=[len(vectorizer.words_) for vectorizer in model.vectorizers_],
         correlations=scca.correlations_.tolist(),
-        words_used=_running_union(scca.x_weights_),
-        documents_used=_running_union(scca.y_weights_),
+        words_used=running_union(scca.x_weights_),
+        documents_used=running_union(scca.y_weights_),
         largest_gap=max(0.0, float(scca.dual_gap_.max())),
         components=components,
     )
 
 
-def _running_union(weights: np.ndarray) -> list[int]:
+def running_union(weights: np.ndarray) -> list[int]:
     """How many rows have a weight in the first 1, 2, ... columns."""
     return np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()

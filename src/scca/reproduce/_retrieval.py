@@ -11,6 +11,7 @@ from sklearn.model_selection import KFold
 from .._validation import DataWarning
 from ..estimators import PAPER, KernelCCA, SparseCCA
 from ..estimators._components import EmptyComponentWarning
+from ..report import running_union
 from ..retrieval import average_precision
 from ..views import FeatureView
 from ._corpus import Corpus
@@ -152,9 +153,7 @@ def _curve(scores: Scores, length: int, start: int | None = 1) -> Curve:
 
 
 def _used(weights: np.ndarray, length: int) -> list[int]:
-    """How many rows have a weight in the first 1, 2, ... columns."""
-    counts = np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()
-    return list(_extended(counts, length))
+    return list(_extended(running_union(weights), length))
 
 
 def _extended(values: list, length: int) -> Iterator:
