@@ -49,7 +49,7 @@ def test_held_out_r2_is_that_of_regressions_without_the_sample(views, store):
     gain, deviation = held_out_gain(FeatureView.of(store(X), **PREPARED), prepare(Y) @ prepare(Y).T)
     expected = [left_out_r2(A[:, i], K) for i in range(A.shape[1])]
     np.testing.assert_allclose(gain / deviation, expected, atol=1e-5)
-    assert (gain / deviation)[:4].min() > 0.1 > (gain / deviation)[4:].max() - 0.4
+    assert (gain / deviation)[:4].mean() > 0.3 > 0.1 > (gain / deviation)[4:].mean()  # the first four are shared
 
 
 def test_a_constant_feature_keeps_the_least_weight(views):

@@ -5,10 +5,21 @@ from typing import Annotated
 
 import typer
 
-from .. import __version__, load, save
+from .. import __version__, save
 from .._files import check_output
 from ..retrieval import average_precision
-from ..text import BilingualModel, Component, read_documents, read_pairs
+from ..text import BilingualModel, read_documents, read_pairs
+from ._shared import (
+    as_penalty,
+    clipped,
+    component_dict,
+    language_of,
+    listed,
+    load_bilingual,
+    note_language,
+    note_unknown,
+    summary_of,
+)
 from ._terminal import Debug, Json, Quiet, Seed, Terminal, one_line_errors
 
 __all__ = ["app"]
@@ -101,8 +112,8 @@ def fit(
         min_df=min_df,
         ngram_range=(1, ngrams),
         analyzer="char" if characters else "word",
-        mu=_penalty(mu),
-        gamma=_penalty(gamma),
+        mu=as_penalty(mu),
+        gamma=as_penalty(gamma),
         anchors=anchors,
         n_words=words,
         random_state=seed,
@@ -111,7 +122,7 @@ def fit(
     with terminal.progress("components") as progress:
         model.fit(pairs, progress=progress)
     save(model, output, texts=texts)
-    summary = _summary(model) | {"model": str(output)}
+    summary = summary_of(model) | {"model": str(output)}
     if as_json:
         terminal.json(summary)
         return
@@ -142,13 +153,13 @@ def mates(
     Example: scca mates model.scca --queries new.en --candidates new.fr
     """
     terminal = Terminal(quiet, as_json)
-    bilingual = _load(model)
+    bilingual = load_bilingual(model)
     asked, offered = read_documents(queries), read_documents(candidates)
-    source = _source(bilingual, asked, source, terminal)
+    source = language_of(bilingual, asked, source, terminal)
     found = bilingual.mates(asked, offered, source=source, top=top)
-    _note_unknown(terminal, "queries", found.known, source)
-    _note_unknown(terminal, "candidates", found.known_candidates, found.target)
-    _note_language(terminal, bilingual, offered[:_TELLING], found.target)
+    note_unknown(terminal, "queries", found.known, source)
+    note_unknown(terminal, "candidates", found.known_candidates, found.target)
+    note_language(terminal, bilingual, offered[:_TELLING], found.target)
     precision = None
     if len(asked) == len(offered):
         precision = average_precision(found.query_scores, found.candidate_scores)
@@ -172,7 +183,7 @@ def mates(
         terminal.json(result)
         return
     rows = (
-        (str(i + 1), str(rank), f"{similarity:.3f}", str(k + 1), _clip(offered[k]))
+        (str(i + 1), str(rank), f"{similarity:.3f}", str(k + 1), clipped(offered[k]))
         for i in range(len(asked))
         for rank, (k, similarity) in enumerate(zip(found.indices[i], found.similarities[i], strict=True), start=1)
     )
@@ -211,9 +222,9 @@ def generate(
         asked = [text]
     else:
         raise ValueError("generate needs either a file of queries or --text; give one of the two.")
-    bilingual = _load(model)
-    source = _source(bilingual, asked, source, terminal)
-    made = bilingual.generate(asked, source=source, mu=_penalty(mu))
+    bilingual = load_bilingual(model)
+    source = language_of(bilingual, asked, source, terminal)
+    made = bilingual.generate(asked, source=source, mu=as_penalty(mu))
     if as_json:
         terminal.json(
             [
@@ -262,8 +273,8 @@ def translate(
     Example: scca translate model.scca pain fromage --from fr
     """
     terminal = Terminal(quiet, as_json)
-    bilingual = _load(model)
-    found = [bilingual.translate(word, source=source, mu=_penalty(mu), gamma=_penalty(gamma)) for word in words]
+    bilingual = load_bilingual(model)
+    found = [bilingual.translate(word, source=source, mu=as_penalty(mu), gamma=as_penalty(gamma)) for word in words]
     if as_json:
         terminal.json(
             [
@@ -285,9 +296,9 @@ def translate(
     for item in found:
         in_documents = f"{item.documents} document{'s' * (item.documents != 1)}"
         joined = [word for word in item.words if word.weight > 0]
-        terminal.print(f"{item.word} ({item.source}, in {in_documents}): {_listed(joined[:top]) or 'nothing'}")
+        terminal.print(f"{item.word} ({item.source}, in {in_documents}): {listed(joined[:top]) or 'nothing'}")
         if item.company:
-            terminal.print(f"  together with {_listed(item.company[:top])}")
+            terminal.print(f"  together with {listed(item.company[:top])}")
 
 
 @app.command()
@@ -308,20 +319,20 @@ def explain(
     Example: scca explain model.scca --components 5
     """
     terminal = Terminal(quiet, as_json)
-    bilingual = _load(model)
+    bilingual = load_bilingual(model)
     shown = bilingual.components()[:components]
     if as_json:
-        terminal.json({"languages": list(bilingual.languages_), "components": [_as_dict(c, top) for c in shown]})
+        terminal.json({"languages": list(bilingual.languages_), "components": [component_dict(c, top) for c in shown]})
         return
     for c in shown:
         terminal.print(
             f"component {c.number + 1}: correlation {c.correlation:.3f}, {len(c.words)} words, "
             f"{len(c.documents)} document{'s' * (len(c.documents) != 1)}, duality gap {max(0.0, c.dual_gap):.1e}"
         )
-        terminal.print(f"  {bilingual.languages_[0]} words: {_listed(c.words[:top])}")
-        terminal.print(f"  {bilingual.languages_[1]} words: {_listed(c.mate_words[:top])}")
+        terminal.print(f"  {bilingual.languages_[0]} words: {listed(c.words[:top])}")
+        terminal.print(f"  {bilingual.languages_[1]} words: {listed(c.mate_words[:top])}")
         for document in c.documents[:top]:
-            terminal.print(f"  document {document.index + 1} {document.weight:+.3f}: {_clip(document.name, 90)}")
+            terminal.print(f"  document {document.index + 1} {document.weight:+.3f}: {clipped(document.name, 90)}")
     terminal.note(f"{len(shown)} of {bilingual.scca_.n_components_} components")
 
 
@@ -341,7 +352,7 @@ def report(
     from ..report import write_report
 
     check_output(output)
-    write_report(_load(model), output)
+    write_report(load_bilingual(model), output)
     Terminal(quiet).note(f"report: {output}")
 
 
@@ -418,84 +429,3 @@ def reproduce(
 
     request = Request(corpus, table, languages, columns, quick, splits, size or [], documents, frequencies, query, seed)
     run_reproduce(output, request, [*(only or []), *(more or [])], jobs, Terminal(quiet, as_json))
-
-
-# --- what the commands share ---------------------------------------------------------------------------------------
-
-
-def _load(path: Path) -> BilingualModel:
-    model = load(path)
-    if not isinstance(model, BilingualModel):
-        raise ValueError(f"{path} holds a {type(model).__name__}, not a bilingual model; make one with scca fit.")
-    return model
-
-
-def _penalty(given: str) -> str | float:
-    try:
-        return float(given)
-    except ValueError:
-        return given
-
-
-def _source(model: BilingualModel, documents: list[str], given: str | None, terminal: Terminal) -> str:
-    if given is not None:
-        model.other(given)  # complains about a language the model does not have
-        return given
-    source = model.detect_language(documents)
-    terminal.note(f"queries taken to be {source}, by their words")
-    return source
-
-
-def _note_unknown(terminal: Terminal, what: str, known, language: str) -> None:
-    unknown = [i for i, is_known in enumerate(known) if not is_known]
-    if unknown:
-        terminal.note(
-            f"scca: note: {len(unknown)} {what} hold no known {language} word (first: line {unknown[0] + 1}); they tie "
-            "with everything."
-        )
-
-
-def _note_language(terminal: Terminal, model: BilingualModel, documents: list[str], language: str) -> None:
-    """Say so where documents look like the other language."""
-    counts = {name: model.vectorize(documents, name).nnz for name in model.languages_}
-    if counts[model.other(language)] > 2 * counts[language]:
-        terminal.note(f"scca: note: the candidates look like {model.other(language)}, not {language}; check the files.")
-
-
-def _summary(model: BilingualModel) -> dict:
-    scca = model.scca_
-    return {
-        "languages": list(model.languages_),
-        "components": scca.n_components_,
-        "documents": model.training_[0].shape[0],
-        "words": [len(vectorizer.words_) for vectorizer in model.vectorizers_],
-        "words_used": int(scca.x_weights_.any(axis=1).sum()),
-        "documents_used": int(scca.y_weights_.any(axis=1).sum()),
-        "largest_dual_gap": float(scca.dual_gap_.max()),
-    }
-
-
-def _as_dict(c: Component, top: int) -> dict:
-    def weighted(items, name):
-        return [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
-
-    return {
-        "component": c.number,
-        "anchor": c.anchor,
-        "correlation": c.correlation,
-        "mu": c.mu,
-        "gamma": c.gamma if c.gamma != float("inf") else None,
-        "dual_gap": c.dual_gap,
-        "words": weighted(c.words, "word"),
-        "documents": weighted(c.documents, "document"),
-        "mate_words": weighted(c.mate_words, "word"),
-    }
-
-
-def _listed(items) -> str:
-    return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
-
-
-def _clip(text: str, width: int = 70) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= width else text[: width - 1] + "…"

@@ -1,6 +1,7 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
-from ._model import BilingualModel, Component, GeneratedText, Mates, Translation, Weighted
+from ._answers import Component, GeneratedText, Mates, Translation, Weighted
+from ._model import BilingualModel
 from ._readers import PairedText, PairError, read_documents, read_pairs
 from ._translation import Translated, Translator
 from ._vectorizer import TextVectorizer, tokenize

@@ -1,0 +1,97 @@
+"""What several commands do alike: load a model, tell a language, clip and list."""
+
+from pathlib import Path
+
+from .. import load
+from ..text import BilingualModel, Component
+from ._terminal import Terminal
+
+__all__ = [
+    "as_penalty",
+    "clipped",
+    "component_dict",
+    "language_of",
+    "listed",
+    "load_bilingual",
+    "note_language",
+    "note_unknown",
+    "summary_of",
+]
+
+
+def load_bilingual(path: Path) -> BilingualModel:
+    model = load(path)
+    if not isinstance(model, BilingualModel):
+        raise ValueError(f"{path} holds a {type(model).__name__}, not a bilingual model; make one with scca fit.")
+    return model
+
+
+def as_penalty(given: str) -> str | float:
+    try:
+        return float(given)
+    except ValueError:
+        return given
+
+
+def language_of(model: BilingualModel, documents: list[str], given: str | None, terminal: Terminal) -> str:
+    if given is not None:
+        model.other(given)  # complains about a language the model does not have
+        return given
+    source = model.detect_language(documents)
+    terminal.note(f"queries taken to be {source}, by their words")
+    return source
+
+
+def note_unknown(terminal: Terminal, what: str, known, language: str) -> None:
+    unknown = [i for i, is_known in enumerate(known) if not is_known]
+    if unknown:
+        terminal.note(
+            f"scca: note: {len(unknown)} {what} hold no known {language} word (first: line {unknown[0] + 1}); they tie "
+            "with everything."
+        )
+
+
+def note_language(terminal: Terminal, model: BilingualModel, documents: list[str], language: str) -> None:
+    """Say so where documents look like the other language."""
+    counts = {name: model.vectorize(documents, name).nnz for name in model.languages_}
+    if counts[model.other(language)] > 2 * counts[language]:
+        terminal.note(f"scca: note: the candidates look like {model.other(language)}, not {language}; check the files.")
+
+
+def summary_of(model: BilingualModel) -> dict:
+    scca = model.scca_
+    return {
+        "languages": list(model.languages_),
+        "components": scca.n_components_,
+        "documents": model.training_[0].shape[0],
+        "words": [len(vectorizer.words_) for vectorizer in model.vectorizers_],
+        "words_used": int(scca.x_weights_.any(axis=1).sum()),
+        "documents_used": int(scca.y_weights_.any(axis=1).sum()),
+        "largest_dual_gap": float(scca.dual_gap_.max()),
+    }
+
+
+def component_dict(c: Component, top: int) -> dict:
+    def weighted(items, name):
+        return [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
+
+    return {
+        "component": c.number,
+        "anchor": c.anchor,
+        "correlation": c.correlation,
+        "mu": c.mu,
+        "gamma": c.gamma if c.gamma != float("inf") else None,
+        "dual_gap": c.dual_gap,
+        "words": weighted(c.words, "word"),
+        "documents": weighted(c.documents, "document"),
+        "mate_words": weighted(c.mate_words, "word"),
+    }
+
+
+def listed(items) -> str:
+    return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
+
+
+def clipped(text: str, width: int = 70) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= width else text[: width - 1] + "…"
