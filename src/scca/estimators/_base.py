@@ -1,6 +1,7 @@
 """What both estimators share: fitted rotations of two views, and the scores of new samples."""
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +17,8 @@ from .._validation import (
     warn_uninformative,
 )
 from ..retrieval import average_precision
-from ..views import Kernel, Projector
+from ..views import FeatureView, Kernel, PreparedView, Projector, StoredKernelView
+from ._preparing import PreparedPair, Preparing
 
 __all__ = ["PairedTransformer"]
 
@@ -24,7 +26,8 @@ __all__ = ["PairedTransformer"]
 class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator of two paired views X and Y with a common space that samples of either are projected into.
 
-    A subclass names its dual views (`_dual_views`), fits, and leaves `_projectors`, a projector a view.
+    A subclass names its dual views (`_dual_views`), says how it looks at a prepared view (`_view`), fits what
+    `_prepare` gives and leaves weights and rotations by `_set_views`.
     """
 
     _projectors: dict[str, Projector]
@@ -39,6 +42,43 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _is_precomputed(self, name: str) -> bool:
         return self.kernel == "precomputed" and name in self._dual_views
+
+    @abstractmethod
+    def _view(self, view: FeatureView | StoredKernelView, name: str, n_components: int) -> PreparedView:
+        """A prepared view as the estimator looks at it: as features or as a kernel."""
+
+    def _prepare(self, X, Y) -> PreparedPair:
+        """Training data checked and prepared."""
+        kernel = self._kernel()
+        X, Y = self._check_training(X, Y)
+        n_components = self._check_n_components(X, Y)
+        preparing = Preparing(
+            kernels={} if kernel.linear else dict.fromkeys(self._dual_views, kernel),
+            center=self.center,
+            normalize=self.normalize,
+            weighted=self.feature_weights is not None,
+            n_features=self.n_features,
+            n_jobs=self.n_jobs,
+        )
+        views = preparing.views({"X": X, "Y": Y})
+        return PreparedPair(
+            views={name: self._view(view, name, n_components) for name, view in views.items()},
+            dtypes={"X": X.dtype, "Y": Y.dtype},
+            n_components=n_components,
+        )
+
+    def _set_views(self, pair: PreparedPair, weights: Sequence[np.ndarray], rotations: Sequence[np.ndarray]) -> None:
+        """Keep the weights and rotations of X and Y, and what turns new samples into scores."""
+        self.x_weights_, self.y_weights_ = _in_types(weights, pair)
+        self.x_rotations_, self.y_rotations_ = _in_types(rotations, pair)
+        self.n_components_ = self.x_rotations_.shape[1]
+        self._projectors = {
+            "X": pair.views["X"].projector(self.x_rotations_),
+            "Y": pair.views["Y"].projector(self.y_rotations_),
+        }
+        self.x_preparation_, self.y_preparation_ = (self._projectors[name].preparation for name in "XY")
+        self.x_feature_weights_ = getattr(self.x_preparation_, "feature_weights", None)
+        self.y_feature_weights_ = getattr(self.y_preparation_, "feature_weights", None)
 
     # --- what users hand in ----------------------------------------------------------------------------------------
 
@@ -80,6 +120,14 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "same order."
             )
         return checked
+
+    def _check_weighting(self) -> None:
+        if self.feature_weights not in (None, "shared"):
+            raise ValueError(f"feature_weights must be 'shared' or None; got {self.feature_weights!r}.")
+        if self.n_features is not None:
+            check_count(self.n_features, "n_features")
+            if self.feature_weights is None:
+                raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
 
     def _check_n_components(self, X, Y) -> int:
         n_components = check_count(self.n_components, "n_components")
@@ -164,6 +212,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.target_tags.two_d_labels = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _in_types(arrays: Sequence[np.ndarray], pair: PreparedPair) -> Iterator[np.ndarray]:
+    """An array of X and one of Y in the types the data came in."""
+    return (array.astype(pair.dtypes[name]) for array, name in zip(arrays, "XY", strict=True))
 
 
 def _column_names(data) -> np.ndarray | None:

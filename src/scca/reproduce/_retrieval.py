@@ -13,7 +13,7 @@ from ..estimators import PAPER, KernelCCA, SparseCCA
 from ..estimators._components import EmptyComponentWarning
 from ..report import running_union
 from ..retrieval import average_precision
-from ..views import FeatureView
+from ..views import Preparation
 from ._corpus import Corpus
 from ._settings import Settings, Size
 
@@ -125,8 +125,8 @@ def _similarities(training: Views, unseen: Views) -> Scores:
     """No learning: the similarities of a document to the training documents of its language as its coordinates."""
     scores = []
     for learnt, new in zip(training, unseen, strict=True):
-        view = FeatureView.of(learnt, center=True, normalize=True)
-        scores.append(np.array([view.similarities(new[[i]]) for i in range(new.shape[0])]))
+        preparation = Preparation.fit(learnt)
+        scores.append(preparation.transform(learnt).similarities(preparation.transform(new)))
     return _silenced((scores[0], scores[1]), unseen)
 
 
