@@ -87,15 +87,14 @@ def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarr
         The former sum: gain / deviation is the held-out R^2.
     """
     n = len(other_kernel)
-    mean = np.full((n, n), 1.0 / n)
     K = other_kernel - other_kernel.mean(axis=0)
     K = K - K.mean(axis=1, keepdims=True)
     trace = float(np.trace(K))
     K = K * (n / trace) if trace > 0 else K
-    hat = np.linalg.solve(K + _RIDGE * np.eye(n), K) + mean
-    regression = (np.eye(n) - hat) / (1.0 - np.diag(hat))[:, None]
-    mean_alone = (np.eye(n) - mean) * (n / (n - 1))
-    residual, deviation = _square_norms(view, regression), _square_norms(view, mean_alone)
+    hat = np.linalg.solve(K + _RIDGE * np.eye(n), K) + 1.0 / n
+    residual = _square_norms(view, (np.eye(n) - hat) / (1.0 - np.diag(hat))[:, None])
+    around_mean = view.square_norms() - view.rmatvec(np.ones(n)) ** 2 / n
+    deviation = np.maximum(around_mean, 0.0) * (n / (n - 1)) ** 2
     return deviation - residual, deviation
 
 
@@ -103,5 +102,6 @@ def _square_norms(view: FeatureView, left: np.ndarray) -> np.ndarray:
     """Squared norms of the columns of `left` times the view, in blocks of columns."""
     m = view.shape[1]
     step = max(1, _BLOCK_ENTRIES // len(left))
-    blocks = (np.arange(start, min(start + step, m)) for start in range(0, m, step))
-    return np.concatenate([np.sum(view.rmatvec(left.T, block) ** 2, axis=1) for block in blocks])
+    blocks = [None] if step >= m else [np.arange(start, min(start + step, m)) for start in range(0, m, step)]
+    products = (view.rmatvec(left.T, block) for block in blocks)
+    return np.concatenate([np.einsum("ij,ij->i", product, product) for product in products])
