@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 from sklearn.exceptions import ConvergenceWarning
 
+from .._validation import shown
 from ..views import FeatureView, Kernel, LinearKernelView, StoredKernelView, View
 from ._base import PairedTransformer
 
@@ -85,7 +86,7 @@ class KernelCCA(PairedTransformer):
     def fit(self, X, Y):
         """Learn the components of paired samples; parameters as for `SparseCCA.fit`, kernel matrices if precomputed."""
         r, kernel = self._check_regularization(), self._kernel()
-        X, Y = self._check_training(X, Y)
+        X, Y, known = self._check_training(X, Y)
         n_components = self._check_n_components(X, Y)
         x_view, x_spectrum = self._decompose(X, kernel)
         y_view, y_spectrum = self._decompose(Y, kernel)
@@ -93,6 +94,7 @@ class KernelCCA(PairedTransformer):
         cross = x_gain[:, None] * (x_spectrum.vectors.T @ y_spectrum.vectors) * y_gain
         left, values, right = svd(cross, full_matrices=False)
 
+        self._remember(known)
         self.n_components_ = min(n_components, len(values))
         if self.n_components_ < n_components:
             warnings.warn(
@@ -118,7 +120,7 @@ class KernelCCA(PairedTransformer):
     def _check_regularization(self) -> float:
         r = self.regularization
         if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:
-            raise ValueError(f"regularization must be a number from 0 to 1; got {r!r}: 0.03 is the default.")
+            raise ValueError(f"regularization must be a number from 0 to 1; got {shown(r)}: 0.03 is the default.")
         return float(r)
 
     def _decompose(self, data, kernel: Kernel) -> tuple[View, "Spectrum"]:

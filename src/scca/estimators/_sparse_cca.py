@@ -229,7 +229,7 @@ class SparseCCA(PairedTransformer):
     def fit_with_progress(self, X, Y, progress: Callable[[int, int], None] | None = None):
         """`fit`, calling `progress(found, asked)` after every component."""
         settings, kernel = self._check_settings(), self._kernel()
-        X, Y = self._check_training(X, Y)
+        X, Y, known = self._check_training(X, Y)
         n_components = self._check_n_components(X, Y)
         weights = self._find_feature_weights({"X": X, "Y": Y}, kernel)
         x_view, y_view = (
@@ -242,6 +242,7 @@ class SparseCCA(PairedTransformer):
         with threads_for(left, right):
             found = extract_components(left, right, n_components, strategy, settings, level, progress)
 
+        self._remember(known)
         self._set_diagnostics(found)
         self.x_feature_weights_, self.y_feature_weights_ = weights["X"], weights["Y"]
         left_fit = _columns(c.left_weights for c in found.choices), found.left.matrix()
