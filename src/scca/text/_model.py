@@ -168,7 +168,7 @@ class BilingualModel(BaseEstimator):
     def _project(self, vectors: sp.csr_array, language: str) -> np.ndarray:
         if not vectors.shape[0]:
             return np.empty((0, self.scca_.n_components_))
-        scores = self.scca_.transform_y(vectors) if self._side(language) else self.scca_.transform(vectors)
+        scores = self.scca_._project(vectors, "Y" if self._side(language) else "X")  # an array, never a frame
         scores[~_known(vectors)] = 0.0  # centring would turn an empty vector into minus the mean of all
         return scores
 
