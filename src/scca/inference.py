@@ -243,8 +243,8 @@ def _scores(model, X, Y, order, n_components: int, train, test) -> tuple[np.ndar
 def _projected(fitted, name: str, data, rows, training_rows) -> np.ndarray:
     """Scores of the samples `rows` of a view by a model of its samples `training_rows`."""
     if fitted._is_precomputed(name):
-        return fitted._project(data[rows][:, training_rows], name, data.diagonal()[rows])
-    return fitted._project(data[rows], name)
+        return fitted.project(data[rows][:, training_rows], name, data.diagonal()[rows])
+    return fitted.project(data[rows], name)
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> float:
@@ -393,7 +393,7 @@ def _prepared(model, X, Y, rng, *, leaves_samples_out: bool) -> tuple:
             "anchors must be the name of a strategy where samples are left out, for indices would then mean other "
             f"samples; got {model.anchors!r}."
         )
-    return model, whole, whole._check_view(X, "X", reset=False), whole._check_view(Y, "Y", reset=False)
+    return model, whole, whole._check_view(X, "X"), whole._check_view(Y, "Y")
 
 
 def _fitted(model, X, Y, x_rows: np.ndarray, y_rows: np.ndarray) -> PairedTransformer | None:

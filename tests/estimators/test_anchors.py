@@ -230,7 +230,7 @@ class TestRandomOrder:
         np.testing.assert_array_equal(same[0].anchors_, same[1].anchors_)
         free = {tuple(SparseCCA(5, anchors="random").fit(*pairs).anchors_) for _ in range(3)}
         assert len(free) > 1
-        with pytest.raises(ValueError, match="cannot be used to seed"):
+        with pytest.raises(ValueError, match="random_state must be None, an integer .* got .seven."):
             SparseCCA(1, random_state="seven").fit(*pairs)
 
 

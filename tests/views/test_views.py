@@ -187,9 +187,13 @@ class TestKernel:
             Kernel("gauss")
         with pytest.raises(ValueError, match=r"linear kernel takes no kernel_params; got \{'gamma': 1\}"):
             Kernel("linear", {"gamma": 1})
-        negative = -np.eye(4)
-        with pytest.raises(ValueError, match="must be positive semi-definite, but sample 0 has the squared norm -0.75"):
-            StoredKernelView.of(negative, Kernel("precomputed"), center=True, normalize=True)
+        with pytest.raises(ValueError, match="the kernel matrix must be positive semi-definite; its smallest eigenvalue is"):
+            StoredKernelView.of(-np.eye(4), Kernel("precomputed"), center=True, normalize=True)
+
+    def test_a_kernel_of_data_far_from_zero_is_refused(self, rng):
+        far = 1e8 + rng.standard_normal((6, 3))
+        with pytest.raises(ValueError, match="their squared norms are rounding error; centre the data"):
+            StoredKernelView.of(far @ far.T, Kernel("precomputed"), center=True, normalize=True)
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])

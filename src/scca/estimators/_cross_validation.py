@@ -128,7 +128,8 @@ class SparseCCACV(SparseCCA):
         scoring = self._check_search()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)  # the last fit, to all pairs, gives these
-            checked = dict(zip("XY", self._check_training(X, Y), strict=True))
+            *views, known = self._check_training(X, Y)
+        checked = dict(zip("XY", views, strict=True))
         n_samples, n_components = checked["X"].shape[0], self._check_n_components(*checked.values())
         n_anchors = n_samples if self._anchors_are_samples else checked["Y"].shape[1]
         self._estimator()._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
@@ -136,6 +137,7 @@ class SparseCCACV(SparseCCA):
         trials = [Trial(fold, *split, _params(*pair)) for pair in factors for fold, split in enumerate(folds)]
         scores = self._search(trials, checked, scoring, progress).reshape(len(factors), len(folds), n_components)
 
+        self._remember(known)
         self.n_splits_ = len(folds)
         self.component_scores_ = scores.mean(axis=1)
         self.cv_results_ = _table(factors, scores[:, :, -1])

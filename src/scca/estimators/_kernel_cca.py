@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 from sklearn.exceptions import ConvergenceWarning
 
+from .._validation import shown
 from ..views import FeatureView, LinearKernelView, View
 from ._base import PairedTransformer
 
@@ -127,7 +128,7 @@ class KernelCCA(PairedTransformer):
         self._check_weighting()
         r = self.regularization
         if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:
-            raise ValueError(f"regularization must be a number from 0 to 1; got {r!r}: 0.03 is the default.")
+            raise ValueError(f"regularization must be a number from 0 to 1; got {shown(r)}: 0.03 is the default.")
         return float(r)
 
 

@@ -7,12 +7,29 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._frames import Features
 from ..views import FeatureView, Kernel, Preparation, PreparedView, StoredKernelView
 from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, shared_weights
 
-__all__ = ["PreparedPair", "Preparing"]
+__all__ = ["Known", "PreparedPair", "Preparing"]
 
 Prepared = FeatureView | StoredKernelView
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a fit remembers of the features of both views, under the names of the attributes; no names, no attribute."""
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray | None
+    n_features_y_: int
+    feature_names_y_: np.ndarray | None
+
+    def of(self, name: str) -> Features:
+        """The features of "X" or "Y"."""
+        if name == "X":
+            return Features(self.n_features_in_, self.feature_names_in_)
+        return Features(self.n_features_y_, self.feature_names_y_)
 
 
 @dataclass(frozen=True)
@@ -27,11 +44,14 @@ class PreparedPair:
         What X and Y came in, and answers go out in.
     n_components : int
         How many the estimator asked for.
+    known : Known
+        What is remembered of the features.
     """
 
     views: Mapping[str, PreparedView]
     dtypes: Mapping[str, np.dtype]
     n_components: int
+    known: Known
 
 
 @dataclass(frozen=True)
@@ -79,10 +99,8 @@ class Preparing:
 
     def _view(self, samples, name: str) -> Prepared:
         if name in self.kernels:
-            kernel = self.kernels[name]
-            return StoredKernelView.of(
-                samples, kernel, center=self.center, normalize=self.normalize, n_jobs=self.n_jobs
-            )
+            settings = {"center": self.center, "normalize": self.normalize, "n_jobs": self.n_jobs}
+            return StoredKernelView.of(samples, self.kernels[name], name=f"the kernel matrix of {name}", **settings)
         return self._fitted(samples).transform(samples)
 
     def _fitted(self, samples) -> Preparation:

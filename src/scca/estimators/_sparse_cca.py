@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from .._threads import threads_for
-from .._validation import check_count, check_tolerance
+from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, linear_kernel_view
 from ._anchors import AnchorStrategy, anchor_strategy
@@ -214,7 +214,8 @@ class SparseCCA(PairedTransformer):
 
     @property
     def _dual_views(self):
-        return _DUAL_VIEWS[self.representation]
+        # scikit-learn asks before `fit` has said what a representation may be
+        return _DUAL_VIEWS.get(self.representation, ()) if isinstance(self.representation, str) else ()
 
     def fit(self, X, Y):
         """Learn the components of paired samples.
@@ -270,29 +271,27 @@ class SparseCCA(PairedTransformer):
         return anchor_strategy(self.anchors, n_anchors, n_components, self.random_state)
 
     def _check_settings(self) -> Settings:
-        if self.representation not in _DUAL_VIEWS:
-            names = ", ".join(map(repr, _DUAL_VIEWS))
-            raise ValueError(f"representation must be one of {names}; got {self.representation!r}.")
+        check_choice(self.representation, "representation", tuple(_DUAL_VIEWS))
+        refine = check_choice(self.refine, "refine", ("auto", True, False))
+        directions = check_choice(self.directions, "directions", ("auto", *DIRECTIONS))
         self._check_weighting()
-        both_primal = self.representation == "primal-primal"
-        directions = ("sparse" if both_primal else "shared") if self.directions == "auto" else self.directions
-        if directions not in DIRECTIONS:
-            names = ", ".join(map(repr, ("auto", *DIRECTIONS)))
-            raise ValueError(f"directions must be one of {names}; got {directions!r}.")
-        if self.algorithm not in ALGORITHMS:
-            names = " or ".join(map(repr, ALGORITHMS))
-            raise ValueError(f"algorithm must be {names}; got {self.algorithm!r}.")
-        if self.refine is True and self.gamma == 0:
+        mu = Penalty.parse(self.mu, "mu", zero_allowed=False)
+        gamma = Penalty.parse(self.gamma, "gamma", zero_allowed=True)
+        if refine is True and gamma.value == 0:
             raise ValueError(f"refine=True needs gamma greater than 0; got {self.gamma!r}: leave it at 'auto'.")
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
+        both_primal = self.representation == "primal-primal"
+        automatic = "sparse" if both_primal else "shared"
         return Settings(
-            mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
-            gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=True),
+            mu=mu,
+            gamma=gamma,
             tol=check_tolerance(self.tol),
             max_iter=check_count(self.max_iter, "max_iter"),
-            algorithm=self.algorithm,
+            algorithm=check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
             oriented=both_primal,
-            refine=both_primal if self.refine == "auto" else bool(self.refine),
-            directions=directions,
+            refine=both_primal if refine == "auto" else refine,
+            directions=automatic if directions == "auto" else directions,
             n_jobs=self.n_jobs,
         )
 

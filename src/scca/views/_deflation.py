@@ -14,7 +14,7 @@ __all__ = ["DeflatedView", "Deflation"]
 _EXHAUSTED = 1e-10  # a new score this much smaller than before its projection is rounding error
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Deflation:
     """Directions U (m x j) taken from a view M, their orthonormal scores T (n x j), and the triangular C with
 

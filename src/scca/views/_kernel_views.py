@@ -1,9 +1,11 @@
 """Dual views: weights on the training samples, seen through a kernel."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from .._validation import check_positive_semidefinite
 from ._features import FeatureView
 from ._kernels import Kernel
 from ._preparation import inverse_norms
@@ -22,7 +24,7 @@ _CALL_COST = 100_000  # of the extra steps of a product through the features
 _GEMM_GAIN = 20  # how much less a multiplication costs inside a matrix-matrix product
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KernelPreparation:
     """y -> k(y), its kernel with the training samples, centred by their means and scaled by their norms and by ||y||.
 
@@ -31,12 +33,14 @@ class KernelPreparation:
     """
 
     kernel: Kernel
-    training: object  # the training samples; None with a precomputed kernel
+    training: Any  # the training samples; None with a precomputed kernel
     means: np.ndarray | None
     grand_mean: float
     scale: np.ndarray | None
 
     def project(self, samples, directions, diagonal=None):
+        if samples is self.training:  # BLAS multiplies a matrix with itself in another order than with its equal
+            samples = samples.copy()
         block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
         directions = np.asarray(directions, dtype=np.float64)
         directions = directions if self.scale is None else directions * self.scale[:, None]
@@ -75,19 +79,27 @@ class StoredKernelView(PreparedView):
         self._squares = squares if self._scale is None else squares * self._scale**2
 
     @classmethod
-    def of(cls, data, kernel: Kernel, *, center: bool, normalize: bool, n_jobs=None) -> "StoredKernelView":
+    def of(
+        cls, data, kernel: Kernel, *, center: bool, normalize: bool, n_jobs=None, name: str = "the kernel matrix"
+    ) -> "StoredKernelView":
         """The view of checked samples (of a checked kernel matrix, if precomputed), centred and scaled as asked."""
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
-        means, grand_mean, scale = None, 0.0, None
+        training = None if kernel.precomputed else data
+        means, grand_mean = None, 0.0
         if center:
             means = np.asarray(matrix.mean(axis=0, dtype=np.float64)).ravel()
             grand_mean = float(means.mean())
-        if normalize:
-            squares, noise = _centred_diagonal(matrix.diagonal(), means if center else 0.0, grand_mean)
-            _check_norms(squares, noise)
-            scale = inverse_norms(squares, noise)
-        training = None if kernel.precomputed else data
-        return cls(matrix, KernelPreparation(kernel, training, means, grand_mean, scale))
+        squares, noise = _centred_diagonal(matrix.diagonal(), means if center else 0.0, grand_mean)
+        if (np.abs(squares) < noise).all():
+            raise ValueError(
+                f"{name} says nothing of how samples differ: beside its size their squared norms are rounding error; "
+                "centre the data that it is computed from."
+            )
+        unscaled = cls(matrix, KernelPreparation(kernel, training, means, grand_mean, None))
+        check_positive_semidefinite(unscaled.matvec, unscaled.shape[0], name)
+        if not normalize:
+            return unscaled
+        return cls(matrix, KernelPreparation(kernel, training, means, grand_mean, inverse_norms(squares, noise)))
 
     @classmethod
     def of_linear(cls, features: FeatureView) -> "StoredKernelView":
@@ -173,16 +185,7 @@ def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
 
 def _linear_projector(features: FeatureView, rotations: np.ndarray) -> Projector:
     """Rotations on samples become rotations on features: no kernel with the training samples is ever computed."""
-    return features.projector(features.rmatvec(rotations).astype(rotations.dtype))
-
-
-def _check_norms(squares: np.ndarray, noise: np.ndarray) -> None:
-    worst = int(np.argmin(squares))
-    if squares[worst] < -1e6 * noise[worst]:
-        raise ValueError(
-            f"a kernel must be positive semi-definite, but sample {worst} has the squared norm {squares[worst]:.3g}; "
-            "use another kernel or normalize=False."
-        )
+    return features.projector(features.rmatvec(rotations).astype(rotations.dtype, order="C"))
 
 
 def _centred_diagonal(diagonal, row_means, grand_mean: float) -> tuple[np.ndarray, np.ndarray]:

@@ -20,7 +20,7 @@ def _no_columns() -> np.ndarray:
     return np.empty(0, dtype=np.intp)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Preparation:
     """x -> c (x - a) / ||c (x - a)||: feature weights c, training means a, every sample scaled to unit norm.
 
@@ -81,12 +81,17 @@ class Preparation:
             scores *= inverse_norms(squares, noise)[:, None]
         return scores
 
+    def unweighted(self) -> "Preparation":
+        """The same with equal weights for all features that are read; the others stay unread."""
+        weights = self.feature_weights
+        return self if weights is None else self.weighted(None if weights.all() else (weights != 0).astype(np.float64))
+
     def reads(self, samples) -> np.ndarray:
         """Whether each sample has a value other than zero in any feature that is read."""
-        read = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights != 0
         if sp.issparse(samples):
+            read = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights != 0
             return (samples != 0).astype(np.float64) @ read > 0
-        return samples[:, read.astype(bool)].any(axis=1)
+        return (samples if self.feature_weights is None else samples[:, self.feature_weights != 0]).any(axis=1)
 
     # --- the pieces ------------------------------------------------------------------------------------------------
 

@@ -20,7 +20,7 @@ class SamplePreparation(Protocol):
         """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Projector:
     """Scores of new samples of one view: prepared as in training, times the directions."""
 
