@@ -113,6 +113,24 @@ def test_weighted_features_and_refinement_leave_orthonormal_scores(size, represe
     assert_orthonormal(found.prepared_times_rotations(name))
 
 
+@pytest.mark.parametrize("name", ["X", "Y"])
+@pytest.mark.parametrize("representation", DUAL_VIEWS)
+@pytest.mark.parametrize("size", SIZES)
+def test_shared_directions_have_settled_in_what_was_left_of_both_views(size, representation, name):
+    """Another round, t_j -> A_j A_j' B_j B_j' t_j, hardly moves a score: 1e-2 is the change of one that has settled.
+
+    A_j and B_j are both views, their samples projected off the scores before: the same in a primal and in a dual view,
+    where K_j = A_j A_j' is projected on both sides, so it matters that tau = K_j b and not K b.
+    """
+    found, other = fitted(size, "dense", representation, directions="shared"), {"X": "Y", "Y": "X"}[name]
+    T, S = found.training_scores(name), found.training_scores(other)
+    A, B = (prepare(found.views[view][0]) for view in (name, other))
+    for j, score in enumerate(T.T):
+        A_j, B_j = A - T[:, :j] @ (T[:, :j].T @ A), B - S[:, :j] @ (S[:, :j].T @ B)
+        again = A_j @ (A_j.T @ (B_j @ (B_j.T @ score)))
+        assert np.linalg.norm(again / np.linalg.norm(again) - score) <= 1e-2
+
+
 @pytest.mark.parametrize("store", STORES.values(), ids=STORES)
 def test_default_settings_with_many_samples(store):
     X, Y = (store(view) for view in make_planted(1500, 60, 50, random_state=0).views)
