@@ -124,7 +124,7 @@ class SparseCCA(PairedTransformer):
         Threads that compute a kernel that is not linear, and that solve for the anchors "best" compares. The results
         do not depend on it.
     random_state : int, RandomState instance or None
-        For `anchors` that draw at random: "random", "best-of-20", "medoids", and the energies where estimated.
+        For `anchors` that draw at random: "random", "best-of-20", "medoids".
     verbose : int, default=0
         Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
 
