@@ -1,10 +1,11 @@
 """Checks of what users hand in: one sentence that names the view, the bound, the value and the remedy."""
 
-import warnings
 from numbers import Integral, Real
 
 import numpy as np
 import scipy.sparse as sp
+
+from .engine import warn
 
 __all__ = [
     "DataWarning",
@@ -138,19 +139,17 @@ def warn_uninformative(data, name: str) -> None:
             "pass data that differ between samples."
         )
     if n_constant:
-        warnings.warn(
+        warn(
             f"{name} has {n_constant} constant features (first: {np.argmax(constant)}), which say nothing and lower "
             "the automatic penalty, a mean over all features; drop them if that is not meant.",
             DataWarning,
-            stacklevel=4,
         )
     zero = _zero_rows(data)
     if zero.any():
-        warnings.warn(
+        warn(
             f"{name} has {np.count_nonzero(zero)} all-zero samples (first: {np.argmax(zero)}), which carry no "
             "information; drop such pairs if that is not meant.",
             DataWarning,
-            stacklevel=4,
         )
 
 

@@ -189,7 +189,7 @@ class TestViews:
         np.testing.assert_array_equal(model.component_scores_[:, 2], model.component_scores_[:, 1])
         np.testing.assert_array_equal(model.component_scores_[:, 3], model.component_scores_[:, 1])
         searching, refitting = (str(warning.message) for warning in caught)
-        assert searching.startswith("6 of 6 fits of the cross-validation warned; the first, fold 0 with mu=auto*0.1")
+        assert searching.startswith("in 6 of 6 fits of the cross-validation, the first time: fold 0 with mu=auto*0.1")
         assert refitting.startswith("the views are exhausted after 2 of n_components=4")
 
 
@@ -217,7 +217,7 @@ class TestSearch:
             small(mu_factors=(1, 50), anchors="sequential", directions="smooth").fit(*pairs)
         assert len(caught) == 1
         assert str(caught[0].message).startswith(
-            "3 of 6 fits of the cross-validation warned; the first, fold 0 with mu=auto*50.0, gamma=auto: every anchor"
+            "in 3 of 6 fits of the cross-validation, the first time: fold 0 with mu=auto*50.0, gamma=auto: every anchor"
         )
 
     def test_features_that_are_constant_in_a_fold_do_not_warn(self, pairs):

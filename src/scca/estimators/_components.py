@@ -1,7 +1,6 @@
 """Algorithm 4: one component after another, each on what the ones before it left."""
 
 import logging
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -11,6 +10,7 @@ from joblib import Parallel, delayed
 from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
+from ..engine import in_this_context, warn
 from ..solver import ComponentResult, Penalty, solve_views
 from ..views import OrientedView, View
 from ._anchors import AnchorStrategy
@@ -146,11 +146,10 @@ def extract_components(
             "X and Y have nothing in common: no feature is correlated with any anchor; check the pairing."
         )
     if len(found) < n_components:
-        warnings.warn(
+        warn(
             f"the views are exhausted after {len(found)} of n_components={n_components} components: nothing they share "
             f"is left; set n_components={len(found)}.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return found
 
@@ -209,10 +208,10 @@ class _Extraction:
         """The best component of the first candidates that have one; None if the views share nothing more."""
         candidates = anchors.candidates(self.left, self.right)
         empty: list[int] = []
-        spare = None
+        spare, attempt = None, in_this_context(self._try)
         while group := list(islice(candidates, anchors.compared)):
             n_jobs = self.settings.n_jobs if len(group) > 1 else 1
-            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._try)(anchor) for anchor in group)
+            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(attempt)(anchor) for anchor in group)
             self._largest = max(self._largest, *(square for square, _ in trials))
             visible = {k: choice for k, (square, choice) in zip(group, trials, strict=True) if self._is_visible(square)}
             found = [choice for choice in visible.values() if choice is not None]
@@ -251,11 +250,10 @@ class _Extraction:
             pull = 2.0 * float(np.abs(self.left.rmatvec(y)).max())
             choice = self._solve(anchor, y, Penalty(value=0.5 * pull), held) if pull > 0 else None
         if choice is not None:
-            warnings.warn(
+            warn(
                 f"every anchor left gives an empty component; one is made with e held at anchor {anchor} and "
                 f"mu={choice.result.mu:.3g}: lower mu or raise gamma to choose otherwise.",
                 EmptyComponentWarning,
-                stacklevel=6,
             )
         return choice
 

@@ -1,6 +1,5 @@
 """Regularised kernel CCA, the baseline."""
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 
@@ -8,6 +7,7 @@ import numpy as np
 from scipy.linalg import eigh, svd
 from sklearn.exceptions import ConvergenceWarning
 
+from ..engine import warn
 from ..views import FeatureView, Kernel, LinearKernelView, StoredKernelView, View
 from ._base import PairedTransformer
 
@@ -95,11 +95,10 @@ class KernelCCA(PairedTransformer):
 
         self.n_components_ = min(n_components, len(values))
         if self.n_components_ < n_components:
-            warnings.warn(
+            warn(
                 f"a view has rank {len(values)}, so only that many of n_components={n_components} components exist; "
                 f"set n_components={len(values)}.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         kept = slice(self.n_components_)
         self.canonical_values_ = values[kept]

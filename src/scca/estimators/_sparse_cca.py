@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._threads import threads_for
 from .._validation import check_count, check_tolerance
+from ..engine import blas_threads_for
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, Kernel, StoredKernelView, View, kernel_view
 from ._anchors import AnchorStrategy, anchor_strategy
@@ -239,7 +239,7 @@ class SparseCCA(PairedTransformer):
         left, right = (y_view, x_view) if swapped else (x_view, y_view)
         strategy = self._anchor_strategy(right.shape[1], n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
-        with threads_for(left, right):
+        with blas_threads_for(left.n_stored, right.n_stored):
             found = extract_components(left, right, n_components, strategy, settings, level, progress)
 
         self._set_diagnostics(found)
