@@ -78,7 +78,7 @@ def run_tasks(
 
 def _end(done, error: BaseException) -> None:
     """Let joblib drop what is pending and end its workers, as if the error were its own; closing it would warn."""
-    if done is None:
+    if done is None or done.gi_frame is None:  # it was its own, and it has ended
         return
     try:
         done.throw(error)

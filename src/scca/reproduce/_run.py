@@ -196,11 +196,11 @@ def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int
     missing = [task for task in tasks if store.result(task) is None]
     there = len(tasks) - len(missing)
 
-    def tell(done: int, _) -> None:
+    def tell(done: int, _: int = 0) -> None:
         if progress is not None:
             progress(there + done, len(tasks))
 
-    tell(0, None)
+    tell(0)
     run_tasks(
         partial(_result, settings),
         missing,
