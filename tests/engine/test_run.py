@@ -219,27 +219,32 @@ def test_ctrl_c_ends_the_workers_and_goes_on_to_the_caller(call, to, tmp_path):
 
 
 def test_threads_that_overlap_leave_the_users_warnings_alone():
-    """Each task ends when the next has begun: who puts back what it found then puts back what the one before set."""
+    """Each task ends when the next has begun: whoever swaps and restores what it found may restore what another set."""
     program = """
 import itertools, threading, warnings
 import joblib, numpy as np
 from scca import KernelCCA
 from scca.inference import permutation_test
 
-number, begun = itertools.count(), [threading.Event() for _ in range(6)]
-def until_the_next_begins(a, b):
+N = 7  # tasks
+number, begun = itertools.count(), [threading.Event() for _ in range(N + 1)]
+begun[N].set()
+own = warnings.filters, list(warnings.filters), warnings.showwarning
+
+def untouched():
+    return warnings.filters is own[0] and warnings.filters == own[1] and warnings.showwarning is own[2]
+
+def overlap(a, b):
     mine = next(number)
     begun[mine].set()
-    if mine < 5:
-        begun[mine + 1].wait()
+    begun[mine + 1].wait()
+    assert untouched(), "meanwhile"
     return 0.0
 
 X, Y = np.random.default_rng(0).standard_normal((2, 20, 4))
-before = warnings.filters, list(warnings.filters), warnings.showwarning
 with joblib.parallel_backend("threading"):
-    permutation_test(KernelCCA(1), X, Y, n_permutations=5, cv=None, statistic=until_the_next_begins, n_jobs=3)
-assert warnings.filters is before[0] and warnings.filters == before[1]
-assert warnings.showwarning is before[2]
+    permutation_test(KernelCCA(1), X, Y, n_permutations=N - 1, cv=None, statistic=overlap, n_jobs=3)
+assert untouched(), "afterwards"
 warnings.warn("still heard")
 """
     assert "still heard" in run_program(program).stderr
