@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from scca import KernelCCA
 from scca.estimators._feature_weights import held_out_gain
-from scca.views import FeatureView
+from scca.views import FeatureView, storage_of
 
 __all__ = ["Words", "eliminate", "largest", "mutual_gain", "refit", "reliability"]
 
@@ -29,7 +29,7 @@ _LEAST_R2 = 0.02  # a word that is not predicted keeps a little weight
 
 def predicted(X: np.ndarray, Y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What each column of X gains from Y over its mean, for samples left out, and what the mean leaves of it."""
-    return held_out_gain(FeatureView.of(X, center=False, normalize=False), Y @ Y.T)
+    return held_out_gain(FeatureView(storage_of(X)), Y @ Y.T)
 
 
 def reliability(X: np.ndarray, Y: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from scca.datasets import load_trilingual
 from scca.reproduce import Corpus, count_corpus
 from scca.text import PairedText, Translator, read_pairs
+from scca.views import Preparation
 
 from ._table import print_table
 
@@ -27,7 +28,7 @@ def run(corpus_paths: tuple[Path, Path] | None = None) -> None:
     known = [_known(corpus, side) for side in (0, 1)]
     pairs = [(known[0][a], known[1][b]) for a, b in mutual_dice(corpus) if a in known[0] and b in known[1]]
     order = np.random.default_rng(0).permutation(len(pairs))[:_WORDS]
-    translator = Translator(second, first)
+    translator = Translator(*(Preparation.fit(view).transform(view) for view in (second, first)))
     rows = []
     for mu in ("auto", "auto*2", "auto*4", "auto*8", "auto*16"):
         ranks, sizes = [], []

@@ -1,5 +1,8 @@
 """Independent computations, in plain dense NumPy or by other solvers, that the tests hold the package against."""
 
+from collections import deque
+from dataclasses import dataclass
+
 import cvxpy as cp
 import numpy as np
 
@@ -91,3 +94,113 @@ def automatic(X, K, k):
     """The paper's mu and gamma."""
     y = K[:, k]
     return np.abs(2 * X.T @ y).mean(), np.abs(2 * K @ y).mean()
+
+
+def anchored_optimum(X, K, k, mu, gamma, *, accuracy=1e-11, max_steps=1_000_000):
+    """w and e of min ||X w - K e||^2 + mu ||w||_1 + gamma sum_{i != k} e_i, 0 <= e <= 1, e_k = 1, to rounding error.
+
+    Exact coordinate steps, always along the coordinate that gains most, find which coordinates lie on a bound; the
+    others then follow from linear equations. The answer is taken only if no optimality condition is broken by more than
+    `accuracy` times the larger penalty.
+    """
+    n, m = X.shape
+    M, y = np.hstack([X, -K]), K[:, k]
+    penalties = np.repeat([mu, gamma], [m, n])
+    lower, upper = np.repeat([-np.inf, 0.0], [m, n]), np.repeat([np.inf, 1.0], [m, n])
+    upper[m + k] = 0.0  # its column is y
+    gram = M.T @ M
+    curvature = np.maximum(np.diag(gram), 1e-300)  # a column of zeros has no pull either
+    z, correlations = np.zeros(m + n), M.T @ y
+    for step in range(max_steps):
+        if step % 100 == 0:
+            answer = _on_its_face(M, y, z, penalties, upper)
+            w, e = answer[:m], answer[m:]
+            inside = (e >= 0).all() and (e <= 1).all()
+            e[k] = 1.0
+            if inside and kkt_violation(X, K, w, e, k, mu, gamma) <= accuracy * max(mu, gamma):
+                return w, e
+            correlations = M.T @ (y - M @ z)
+        at = z + correlations / curvature
+        moved = np.sign(at) * np.maximum(np.abs(at) - penalties / 2 / curvature, 0)
+        moved = np.clip(moved, lower, upper) - z
+        i = np.argmax(moved**2 * curvature)
+        z[i] += moved[i]
+        correlations -= moved[i] * gram[:, i]
+    raise AssertionError(f"no optimum after {max_steps} steps")
+
+
+def _on_its_face(M, y, z, penalties, upper):
+    """The minimum over the coordinates of z that lie on no bound, with their signs held and the others where they are.
+
+    2 M_F'(y - M z) = penalties_F sign(z_F), solved in the orthonormal coordinates of M_F, not through M_F'M_F.
+    """
+    free = (z != 0) & (z < upper)
+    answer = z.copy()
+    if free.any():
+        rest = y - M[:, ~free] @ z[~free]
+        Q, R = np.linalg.qr(M[:, free])
+        shrinkage = np.linalg.lstsq(R.T, penalties[free] / 2 * np.sign(z[free]))[0]
+        answer[free] = np.linalg.lstsq(R, Q.T @ rest - shrinkage)[0]
+    return answer
+
+
+@dataclass(frozen=True)
+class DenseModel:
+    """What Algorithm 4 comes to; a column, or an entry, for each component."""
+
+    x_weights: np.ndarray
+    y_weights: np.ndarray
+    x_rotations: np.ndarray
+    y_rotations: np.ndarray
+    x_scores: np.ndarray
+    y_scores: np.ndarray
+    mu: np.ndarray
+    gamma: np.ndarray
+    anchors: np.ndarray
+    objective: np.ndarray
+    correlations: np.ndarray
+
+
+def algorithm_4(X, K, n_components, *, mu_factor=1.0, gamma_factor=1.0):
+    """Algorithm 4 of the paper, its slips mended, on prepared dense X (samples are rows) and K.
+
+    The anchors are taken in their order; one whose component is empty (w = 0) goes to the end of the queue.
+    """
+    X_j, K_j = X.copy(), K.copy()
+    queue = deque(range(len(K)))
+    W, E, U, B, T, S = [], [], [], [], [], []
+    mus, gammas, anchors, objectives, correlations = [], [], [], [], []
+    for _ in range(n_components):
+        for _ in range(len(queue)):
+            k = queue.popleft()
+            mu, gamma = np.array([mu_factor, gamma_factor]) * automatic(X_j, K_j, k)
+            w, e = anchored_optimum(X_j, K_j, k, mu, gamma)
+            if w.any():
+                break
+            queue.append(k)
+        else:
+            raise AssertionError("every anchor left gives an empty component: Algorithm 4 says no more")
+        mus.append(mu)
+        gammas.append(gamma)
+        anchors.append(k)
+        objectives.append(objective(X_j, K_j, w, e, k, mu, gamma))
+
+        w, e = w / np.linalg.norm(X_j @ w), e / np.linalg.norm(K_j @ e)
+        W.append(w)
+        E.append(e)
+        correlations.append((X_j @ w) @ (K_j @ e))
+
+        u, b = X_j.T @ (X_j @ w), K_j @ e
+        t, tau = X_j @ u, K_j @ b
+        U.append(u)
+        B.append(b)
+        T.append(t / np.linalg.norm(t))
+        S.append(tau / np.linalg.norm(tau))
+        X_j = X_j - np.outer(T[-1], T[-1] @ X_j)
+        K_j = K_j - np.outer(S[-1], S[-1] @ K_j)
+        K_j = K_j - np.outer(K_j @ S[-1], S[-1])
+
+    W, E, U, B, T, S = (np.column_stack(vectors) for vectors in (W, E, U, B, T, S))
+    R, Q = U @ np.linalg.inv(T.T @ X @ U), B @ np.linalg.inv(S.T @ K @ B)
+    numbers = map(np.array, (mus, gammas, anchors, objectives, correlations))
+    return DenseModel(W, E, R, Q, T, S, *numbers)

@@ -102,13 +102,9 @@ def test_same_model_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_archived_file_still_loads():
-    """Written by the first version of the format; it must load as long as the package lives."""
-    model = scca.load(ARCHIVED)
-    assert model.languages_ == ("en", "fr")
-    assert model.mates(["the cat sleeps"], FRENCH, top=1).indices[0, 0] == 0
-    assert model.generate(["pluie"], source="fr")[0].known
-    assert len(model.components()) == 2
+def test_a_file_of_the_first_format_is_refused_in_a_sentence():
+    with pytest.raises(ModelFileError, match=r"has format 1, written by scca 0.1.0, .* fit the model again\.$"):
+        scca.load(ARCHIVED)
 
 
 class TestRefused:
@@ -166,7 +162,7 @@ class TestRefused:
 
     def test_newer(self, saved):
         newer = self.rewritten(saved, lambda manifest: manifest.update(version=99, written_by="scca 9.0"))
-        with pytest.raises(ModelFileError, match="has format 99, written by scca 9.0, .* reads up to 1; update scca"):
+        with pytest.raises(ModelFileError, match="has format 99, written by scca 9.0, .* reads format 2; update scca"):
             scca.load(newer)
 
     def test_edited_manifest(self, saved):

@@ -1,36 +1,61 @@
 """Checks of what users hand in: one sentence that names the view, the bound, the value and the remedy."""
 
+from collections.abc import Mapping
 from numbers import Integral, Real
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigvalsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
 from .engine import warn
 
 __all__ = [
+    # data
     "DataWarning",
-    "check_count",
     "check_finite",
     "check_kernel_matrix",
     "check_magnitude",
     "check_matrix",
+    "check_positive_semidefinite",
     "check_same_samples",
     "warn_uninformative",
+    # settings
+    "check_choice",
+    "check_count",
+    "check_flag",
+    "check_keywords",
+    "check_seed",
+    "check_tolerance",
+    "check_verbose",
+    "shown",
 ]
 
 FLOATS = (np.float64, np.float32)
 _SMALLEST, _LARGEST = 1e-75, 1e75  # kernels square the data, and the objective squares kernels
 _ASYMMETRY = 1e-6  # of the largest entry; what rounding in float32 leaves
+_INDEFINITE = 1e-3  # of the largest eigenvalue; what rounding, or a kernel that is nearly one, may fall below 0
+_FEW_SAMPLES = 500  # of which all eigenvalues are found in no time
+_ARPACK: dict[str, Any] = {"tol": 1e-3, "ncv": 30, "maxiter": 30}
+_QUOTED = 80  # characters of a value in a message
 
 
 class DataWarning(UserWarning):
     """Something in the data is harmless to the computation but probably not meant."""
 
 
-def check_matrix(data, name: str):
-    """`data` as a finite real 2-d array or sparse matrix of float32 or float64, uncopied where it is one already."""
+# --- data -------------------------------------------------------------------------------------------------------------
+
+
+def check_matrix(data, name: str, *, vector_is_column: bool = False):
+    """`data` as a finite real 2-d array or sparse matrix of float32 or float64, uncopied where it is one already.
+
+    Whatever has an array inside is taken: lists, frames of pandas and polars, tables of pyarrow. With
+    `vector_is_column`, a vector or series is a matrix of one column.
+    """
     if not _is_plain(data):
-        data = _converted(data, name)
+        data = _converted(data, name, vector_is_column)
     check_finite(data, name)
     if sp.issparse(data) and not data.has_canonical_format:
         data = data.copy()  # entries given twice are added up, but not in the caller's matrix
@@ -44,12 +69,13 @@ def _is_plain(data) -> bool:
     return (stored or type(data) is np.ndarray) and data.ndim == 2 and data.dtype in FLOATS and 0 not in data.shape
 
 
-def _converted(data, name: str):
+def _converted(data, name: str, vector_is_column: bool):
     from sklearn.utils import check_array  # here: scikit-learn takes seconds to load, and plain arrays need none of it
 
+    data = _unmasked(data, name)
     try:
         return check_array(
-            data,
+            _as_column(_as_array(data)) if vector_is_column else _as_array(data),
             accept_sparse=("csc", "csr"),
             dtype=FLOATS,
             ensure_all_finite=False,
@@ -58,7 +84,35 @@ def _converted(data, name: str):
     except (TypeError, ValueError) as error:
         # of scikit-learn's message, the complaint and the remedy; not the array itself
         said = [line for i, line in enumerate(str(error).splitlines()) if i == 0 or "Reshape" in line]
-        raise type(error)(f"{name} must be a 2-d array or sparse matrix of real numbers: {' '.join(said)}") from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {' '.join(said)}") from error
+
+
+def _as_array(data):
+    """The array inside; pandas and sparse matrices stay, for scikit-learn knows their missing values and formats."""
+    return data if sp.issparse(data) or hasattr(data, "iloc") else np.asarray(data)
+
+
+def _as_column(data):
+    if hasattr(data, "to_frame"):  # a series of pandas
+        return data.to_frame()
+    return data.reshape(-1, 1) if data.ndim == 1 else data
+
+
+def _unmasked(data, name: str):
+    """A masked array with nothing masked as a plain one; anything masked is refused, for its values mean nothing."""
+    if isinstance(data, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in data):
+        data = np.ma.array(data)
+    if not isinstance(data, np.ma.MaskedArray):
+        return data
+    if np.ma.is_masked(data):
+        first = np.argwhere(np.ma.getmaskarray(data))[0]
+        place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), first, strict=False))
+        raise ValueError(
+            f"{name} has {np.ma.count_masked(data)} masked entries (first at {place}), and every value is needed; fill "
+            f"them in, as {name}.filled(0) does, or drop such samples."
+        )
+    return data.data
 
 
 def check_magnitude(data, name: str) -> None:
@@ -117,18 +171,6 @@ def check_kernel_matrix(K, name: str):
     return K
 
 
-def check_count(value, name: str, least: int = 1) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
-    return int(value)
-
-
-def check_tolerance(value, name: str = "tol") -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
-        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}: 1e-6 is the default.")
-    return float(value)
-
-
 def warn_uninformative(data, name: str) -> None:
     """Warn of constant features and all-zero samples, and refuse a view in which nothing varies."""
     constant = _constant_columns(data)
@@ -165,3 +207,116 @@ def _zero_rows(data) -> np.ndarray:
         data = data.tocsr()
         return np.asarray(abs(data).sum(axis=1)).ravel() == 0
     return ~data.any(axis=1)
+
+
+def check_positive_semidefinite(kernel, n: int, name: str) -> None:
+    """Refuse a symmetric matrix with a clearly negative eigenvalue, which is no matrix of inner products.
+
+    Parameters
+    ----------
+    kernel : matrix, LinearOperator or function of a vector
+        The n x n matrix, as it will be used (if centred, then centred), or its product with a vector.
+    n : int
+    name : str
+        What it is, for the message: "the centred kernel matrix of Y".
+    """
+    smallest, largest = _extreme_eigenvalues(kernel, n)
+    if smallest >= -_INDEFINITE * max(largest, 0.0):
+        return
+    share = f"{smallest / largest:.3g} times the largest" if largest > 0 else "and none is positive"
+    raise ValueError(
+        f"{name} must be positive semi-definite; its smallest eigenvalue is {smallest:.3g}, {share}, where "
+        f"{-_INDEFINITE:g} times the largest is allowed: choose a positive semi-definite kernel (rbf, polynomial, "
+        "laplacian, ...), or set the negative eigenvalues to 0."
+    )
+
+
+def _extreme_eigenvalues(kernel: Any, n: int) -> tuple[float, float]:
+    """The smallest and the largest eigenvalue; of a large matrix from products alone, good to a thousandth or so.
+
+    Lanczos' values lie within the true range, so what is refused for them is refused rightly.
+    """
+    operator = _operator(kernel, n)
+    if n <= _FEW_SAMPLES:
+        values = eigvalsh(operator @ np.eye(n))
+        return float(values[0]), float(values[-1])
+    largest = _largest_eigenvalue(operator)
+    # a smallest eigenvalue of 0 has no digits to converge to; seen from the other end it is as large as any
+    scale = max(abs(largest), np.finfo(np.float64).tiny)
+    mirrored = LinearOperator((n, n), matvec=lambda v: 2.0 * v - (operator @ v) / scale, dtype=np.float64)
+    return scale * (2.0 - _largest_eigenvalue(mirrored)), largest
+
+
+def _largest_eigenvalue(operator: LinearOperator) -> float:
+    start = np.random.default_rng(0).standard_normal(operator.shape[0])  # ARPACK's own differs from call to call
+    product = operator @ start
+    if not product.any():  # ARPACK refuses a matrix of zeros
+        return 0.0
+    try:
+        return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False, **_ARPACK)[0])
+    except ArpackNoConvergence as stopped:  # something within the range of the eigenvalues is always known
+        return float(np.max(stopped.eigenvalues, initial=start @ product / (start @ start)))
+
+
+def _operator(kernel, n: int) -> LinearOperator:
+    if callable(kernel) and not isinstance(kernel, LinearOperator):
+        return LinearOperator((n, n), matvec=lambda v: kernel(np.ravel(v)), dtype=np.float64)  # SciPy passes columns, too
+    return aslinearoperator(kernel)
+
+
+# --- settings ---------------------------------------------------------------------------------------------------------
+
+
+def shown(value) -> str:
+    """A value as messages quote it: on one line, and not much of a long one."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
+
+
+def check_choice(value, name: str, choices: tuple) -> Any:
+    """`value`, if it is one of the strings, booleans or None to choose from, whatever else its type makes of `==`."""
+    value = bool(value) if isinstance(value, np.bool_) else value
+    if any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        return value
+    names = list(map(repr, choices))
+    bound = " or ".join(names) if len(names) == 2 else f"one of {', '.join(names)}"
+    raise ValueError(f"{name} must be {bound}; got {shown(value)}.")
+
+
+def check_flag(value, name: str) -> bool:
+    return check_choice(value, name, (True, False))
+
+
+def check_count(value, name: str, least: int = 1) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}; got {shown(value)}.")
+    return int(value)
+
+
+def check_tolerance(value, name: str = "tol") -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
+        raise ValueError(f"{name} must be a number between 0 and 1; got {shown(value)}: 1e-6 is the default.")
+    return float(value)
+
+
+def check_verbose(value) -> None:
+    if not isinstance(value, bool | np.bool_) and not (isinstance(value, Integral) and int(value) >= 0):
+        raise ValueError(f"verbose must be an integer of at least 0, True or False; got {shown(value)}.")
+
+
+def check_seed(value) -> None:
+    from sklearn.utils import check_random_state
+
+    try:
+        check_random_state(value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState; got "
+            f"{shown(value)}."
+        ) from None
+
+
+def check_keywords(value, name: str) -> None:
+    """Keyword arguments: None, or a dictionary whose keys are strings."""
+    if value is not None and not (isinstance(value, Mapping) and all(isinstance(key, str) for key in value)):
+        raise ValueError(f"{name} must be None or a dict with names as keys, as {{'gamma': 0.1}}; got {shown(value)}.")

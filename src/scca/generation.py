@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, lsqr
 
 from ._validation import check_count, check_matrix, check_same_samples, check_tolerance
 from .solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_path
-from .views import FeatureView
+from .views import Preparation
 
 __all__ = ["Generated", "Generator"]
 
@@ -57,17 +58,33 @@ class Generator:
     X, Y : {array, sparse matrix} of shape (n_samples, n_features)
         Training pairs.
     center, normalize : bool, default=True
+    x_preparation, y_preparation : scca.views.Preparation, optional
+        In place of `center` and `normalize`: those of a fitted model (`x_preparation_`, `y_preparation_`), so that
+        its feature weights count here, too, and features that it does not read are not used.
     tol : float, default=1e-6
         Duality gap to reach, relative to ||k||^2.
     max_iter : int, default=1000
     """
 
-    def __init__(self, X, Y, *, center=True, normalize=True, tol=1e-6, max_iter=DEFAULT_MAX_ITER):
+    def __init__(
+        self,
+        X,
+        Y,
+        *,
+        center=True,
+        normalize=True,
+        x_preparation=None,
+        y_preparation=None,
+        tol=1e-6,
+        max_iter=DEFAULT_MAX_ITER,
+    ):
         X, Y = check_matrix(X, "X"), check_matrix(Y, "Y")
         check_same_samples(X, Y)
         self._tol, self._max_iter = check_tolerance(tol), check_count(max_iter, "max_iter")
-        self._target = FeatureView.of(X, center=center, normalize=normalize)
-        self._source = FeatureView.of(Y, center=center, normalize=normalize)
+        prepare = partial(Preparation.fit, center=center, normalize=normalize)
+        self._target = (x_preparation or prepare(X)).transform(X)
+        self._preparation = y_preparation or prepare(Y)
+        self._source = self._preparation.transform(Y)
 
     def generate(self, queries, mu="auto") -> list[Generated]:
         """One sparse sample a query, a row of `queries` in the features of Y."""
@@ -87,12 +104,12 @@ class Generator:
         solved = (lsqr(operator, k, atol=_LEAST_SQUARES, btol=_LEAST_SQUARES) for k in self._similarities(queries))
         return np.array([solution[0] for solution in solved])
 
-    def _similarities(self, queries) -> list[np.ndarray]:
+    def _similarities(self, queries) -> np.ndarray:
         """k for every query, scaled and centred as the training samples are."""
         queries = check_matrix(queries, "queries")
         if queries.shape[1] != self._source.shape[1]:
             raise ValueError(f"queries must have the {self._source.shape[1]} features of Y; got {queries.shape[1]}.")
-        return [self._source.similarities(queries[[i]]) for i in range(queries.shape[0])]
+        return self._source.similarities(self._preparation.transform(queries))
 
     def _path(self, k: np.ndarray, mus: Sequence) -> list[Generated]:
         penalties = [Penalty.parse(mu, "mu", zero_allowed=False) for mu in mus]

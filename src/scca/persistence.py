@@ -23,14 +23,14 @@ from ._files import atomic_write
 from ._version import __version__
 from .estimators import KernelCCA, SparseCCA, SparseCCACV
 from .text import BilingualModel, TextVectorizer
-from .views import FeatureProjector, Kernel, KernelProjector
+from .views import Kernel, KernelPreparation, Preparation, Projector
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "scca-model", 1
+FORMAT, VERSION = "scca-model", 2
 _MANIFEST = "manifest.json"
 _MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
-_PARTS = {cls.__name__: cls for cls in (TextVectorizer, FeatureProjector, KernelProjector, Kernel)}
+_PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, Preparation, KernelPreparation, Kernel)}
 _CLASSES: dict[str, Any] = {**_MODELS, **_PARTS}
 
 
@@ -154,7 +154,12 @@ class _Reader:
         if manifest["version"] > VERSION:
             raise ModelFileError(
                 f"{self._path} has format {manifest['version']}, written by {manifest['written_by']}, and this version "
-                f"reads up to {VERSION}; update scca."
+                f"reads format {VERSION}; update scca."
+            )
+        if manifest["version"] < VERSION:
+            raise ModelFileError(
+                f"{self._path} has format {manifest['version']}, written by {manifest['written_by']}, and this version "
+                f"reads format {VERSION}; fit the model again."
             )
         if hashlib.sha256(content).hexdigest().encode() != self._archive.comment:
             raise ModelFileError(f"{self._path} is damaged: its manifest fails its checksum; write it again.")

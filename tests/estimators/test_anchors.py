@@ -14,7 +14,7 @@ from scca.datasets import make_planted
 from scca.estimators._anchors import CrossEnergy, Energy, FixedOrder, Medoids, anchor_strategy
 from scca.estimators._components import Settings, extract_components
 from scca.solver import Penalty
-from scca.views import FeatureView, LinearKernelView, StoredKernelView
+from scca.views import DeflatedView, LinearKernelView, Preparation, StoredKernelView
 
 N = 25
 NAMES = ["sequential", "random", "energy", "cross-energy", "medoids", "best", "best-of-4"]
@@ -74,9 +74,9 @@ def correlations(X, K, anchors, *, drop):
 
 
 def views(X, Y, kind="stored"):
-    right = FeatureView.of(Y, **PREPARED)
+    left, right = (Preparation.fit(view, **PREPARED).transform(view) for view in (X, Y))
     kinds = {"stored": StoredKernelView.of_linear, "implicit": LinearKernelView, "features": lambda view: view}
-    return FeatureView.of(X, **PREPARED), kinds[kind](right)
+    return left, kinds[kind](right)
 
 
 class Counting:
@@ -123,7 +123,7 @@ class TestEnergies:
         X, Y = rng.standard_normal((60, 40)), rng.standard_normal((60, 30))
         X[17] *= 8
         Y[17] *= 8
-        left, right = (FeatureView.of(A, center=True, normalize=False) for A in (X, Y))
+        left, right = (Preparation.fit(A, normalize=False).transform(A) for A in (X, Y))
         right = LinearKernelView(right)
         for strategy, products in ((Energy, 1), (CrossEnergy, 2)):
             counted = Counting(left), Counting(right)
@@ -138,7 +138,8 @@ class TestEnergies:
         strategy = CrossEnergy(affordable=0)
         before = strategy.energies(left, right)
         np.testing.assert_array_equal(strategy.energies(left, right), before)
-        left.deflate(left.direction(left.matvec(np.ones(30))))
+        left = DeflatedView(left)
+        left = left.deflated(left.direction(left.matvec(np.ones(30))))
         assert not np.allclose(strategy.energies(left, right), before, rtol=1e-3)
 
 
@@ -229,7 +230,7 @@ class TestRandomOrder:
         np.testing.assert_array_equal(same[0].anchors_, same[1].anchors_)
         free = {tuple(SparseCCA(5, anchors="random").fit(*pairs).anchors_) for _ in range(3)}
         assert len(free) > 1
-        with pytest.raises(ValueError, match="cannot be used to seed"):
+        with pytest.raises(ValueError, match="random_state must be None, an integer .* got .seven."):
             SparseCCA(1, random_state="seven").fit(*pairs)
 
 
@@ -330,7 +331,7 @@ class TestEveryStrategy:
 
         def components(strategy, n_components):
             found = extract_components(*views(*pairs, "features"), n_components, strategy, settings)
-            return [(choice.anchor, choice.correlation) for choice in found.choices]
+            return [(component.anchor, component.correlation) for component in found.components]
 
         found = components(anchor_strategy(name, 20, 3, 0), 3)
         assert len({anchor for anchor, _ in found}) == 3

@@ -5,10 +5,13 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.model_selection import cross_val_score
 
-from scca import DataWarning, KernelCCA, SparseCCA
+from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV
 
 ESTIMATORS = [SparseCCA, KernelCCA]
+ODD = ["x", [], {}, np.array([1]), np.array([1, 2]), object, 1.5, b"auto"]  # values that no setting below takes
+
 
 
 @pytest.fixture
@@ -134,6 +137,49 @@ class TestBoth:
         with pytest.raises(ValueError, match=r"the largest value of Y must lie between 1e-75 and 1e\+75"):
             estimator().fit(X, Y * scale)
 
+    @pytest.mark.parametrize("scale", [1e155, 1e-155])
+    def test_magnitude_of_new_samples(self, estimator, X, Y, scale):
+        model = estimator(1).fit(X, Y)
+        said = r"the largest value of {} must lie between 1e-75 and 1e\+75"
+        with pytest.raises(ValueError, match=said.format("X")):
+            model.transform(X * scale)
+        with pytest.raises(ValueError, match=said.format("Y")):
+            model.transform_y(Y * scale)
+        with pytest.raises(ValueError, match=said.format("Y")):
+            model.transform_pair(X, Y * scale)
+        with pytest.raises(ValueError, match=said.format("X")):
+            model.score(X * scale, Y)
+
+    @pytest.mark.parametrize("value", [*ODD, None])
+    @pytest.mark.parametrize("name", ["center", "normalize"])
+    def test_flags(self, estimator, X, Y, name, value):
+        with pytest.raises(ValueError, match=f"^{name} must be True or False; got"):
+            estimator(1, **{name: value}).fit(X, Y)
+
+    @pytest.mark.parametrize("value", [*ODD, 0, True])
+    def test_n_jobs(self, estimator, X, Y, value):
+        with pytest.raises(ValueError, match="^n_jobs must be None or an integer other than 0; got .*: 1 works alone"):
+            estimator(1, n_jobs=value).fit(X, Y)
+
+    @pytest.mark.parametrize("value", [3, "x", [], [("gamma", 1)], {1: 2}, np.array([1, 2]), True])
+    def test_kernel_params(self, estimator, X, Y, value):
+        with pytest.raises(ValueError, match="^kernel_params must be None or a dict with names as keys, .*; got"):
+            estimator(1, kernel="rbf", kernel_params=value).fit(X, Y)
+
+    @pytest.mark.parametrize("value", [[], {}, np.array(["rbf", "linear"]), None, 1.5])
+    def test_odd_kernels(self, estimator, X, Y, value):
+        with pytest.raises(ValueError, match="^kernel must be a callable or one of the names .* got"):
+            estimator(1, kernel=value).fit(X, Y)
+
+    def test_numpy_values_of_settings(self, estimator, X, Y):
+        plain = estimator(1, center=False, normalize=True, n_jobs=1).fit(X, Y)
+        model = estimator(np.int64(1), center=np.False_, normalize=np.True_, n_jobs=np.int32(1)).fit(X, Y)
+        np.testing.assert_array_equal(model.x_weights_, plain.x_weights_)
+
+    def test_settings_are_stored_and_not_checked_before_fit(self, estimator):
+        odd = {name: [] for name in estimator().get_params()}
+        assert estimator(**odd).get_params() == odd
+
     def test_long_arrays_are_not_quoted(self, estimator, X, Y):
         with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead: Reshape your data") as caught:
             estimator().fit(np.arange(500.0), Y)
@@ -143,9 +189,50 @@ class TestBoth:
         with pytest.raises(ValueError, match=r"the kernel rbf failed with \{'gama': 1\}: .*gama"):
             estimator(1, kernel="rbf", kernel_params={"gama": 1}).fit(X, Y)
 
+    def test_long_settings_are_not_quoted(self, estimator, X, Y):
+        with pytest.raises(ValueError, match="center must be True or False") as caught:
+            estimator(center=np.arange(500.0)).fit(X, Y)
+        assert len(str(caught.value)) < 150
+        assert "\n" not in str(caught.value)
+
     def test_wrong_kernel_name(self, estimator, X, Y):
         with pytest.raises(ValueError, match="kernel must be a callable or one of .* got 'gaussian'"):
             estimator(kernel="gaussian").fit(X, Y)
+
+    def test_strongly_indefinite_kernel_matrix(self, estimator, X, Y, rng):
+        vectors, _ = np.linalg.qr(rng.standard_normal((10, 10)))
+        K = vectors @ np.diag([1, 1, 1, 1, 1, 1, 1, 1, 1, -0.5]) @ vectors.T
+        first = X if estimator is SparseCCA else X @ X.T
+        with pytest.raises(
+            ValueError, match=r"Y must be positive semi-definite; its smallest eigenvalue is .* times the"
+        ):
+            estimator(1, kernel="precomputed").fit(first, K)
+        with pytest.raises(ValueError, match=r"Y must be positive semi-definite; .* -0\.5 times the largest"):
+            estimator(1, kernel="precomputed", center=False, normalize=False).fit(first, K)
+
+    def test_strongly_indefinite_kernel_function(self, estimator, X, Y):
+        with pytest.raises(ValueError, match="must be positive semi-definite; its smallest eigenvalue is"):
+            estimator(1, kernel="sigmoid", kernel_params={"gamma": 1.0, "coef0": -2.0}).fit(X, Y)
+
+    def test_conditionally_positive_kernel_that_is_not_centred(self, estimator, X, Y):
+        with pytest.raises(ValueError, match="must be positive semi-definite; its smallest eigenvalue is"):
+            estimator(1, kernel=minus_square_distance, center=False).fit(X, Y)
+
+    def test_conditionally_positive_kernel(self, estimator, X, Y):
+        """Centred, minus squared distances are twice the inner products of the centred samples."""
+        model = estimator(1, kernel=minus_square_distance, normalize=False).fit(X, Y)
+        assert model.n_components_ == 1
+
+    @pytest.mark.parametrize("least", [-1e-15, -1e-7, -9e-4])
+    def test_slightly_indefinite_kernel_matrix(self, estimator, X, rng, least):
+        vectors, _ = np.linalg.qr(np.hstack([np.ones((10, 1)), rng.standard_normal((10, 9))]))  # centred already
+        K = vectors @ np.diag([0, *np.linspace(1, 0.5, 8), least]) @ vectors.T
+        first = X if estimator is SparseCCA else X @ X.T
+        assert estimator(1, kernel="precomputed", normalize=False).fit(first, K).n_components_ == 1
+
+
+def minus_square_distance(a, b):
+    return -float(np.sum((a - b) ** 2))
 
 
 class TestSparseOnly:
@@ -174,6 +261,71 @@ class TestSparseOnly:
     def test_settings(self, X, Y, name, value, bound):
         with pytest.raises(ValueError, match=rf"{name} must be .*{bound}.*got"):
             SparseCCA(1, **{name: value}).fit(X, Y)
+
+    @pytest.mark.parametrize("value", ODD)
+    @pytest.mark.parametrize(
+        ("name", "bound"),
+        [
+            ("representation", "one of 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
+            ("refine", "one of 'auto', True, False"),
+            ("directions", "one of 'auto', 'smooth', 'sparse', 'shared'"),
+            ("algorithm", "'working-set' or 'greedy'"),
+            ("feature_weights", "'shared' or None"),
+            ("n_features", "an integer of at least 1"),
+            ("max_iter", "an integer of at least 1"),
+            ("verbose", "an integer of at least 0, True or False"),
+            ("random_state", "None, an integer from 0 to 2\\*\\*32 - 1 or a numpy.random.RandomState"),
+        ],
+    )
+    def test_odd_types(self, X, Y, name, bound, value):
+        with pytest.raises(ValueError, match=f"^{name} must be {bound}.*; got"):
+            SparseCCA(1, **{name: value}).fit(X, Y)
+
+    @pytest.mark.parametrize("value", ["x", [], np.array([0.1, 0.2]), None, True, -1, 0, 1, np.nan])
+    def test_tol(self, X, Y, value):
+        with pytest.raises(ValueError, match="^tol must be a number between 0 and 1; got .*: 1e-6 is the default"):
+            SparseCCA(1, tol=value).fit(X, Y)
+
+    @pytest.mark.parametrize("value", [None, True, [], np.array([0, 1]), "automatic", "auto*0", np.nan])
+    @pytest.mark.parametrize("name", ["mu", "gamma"])
+    def test_odd_penalties(self, X, Y, name, value):
+        with pytest.raises(ValueError, match=f'^{name} must be "auto", "auto\\*FACTOR".* or a number .*; got'):
+            SparseCCA(1, refine=True, **{name: value}).fit(X, Y)
+
+    @pytest.mark.parametrize("value", [-1, 2**32])
+    def test_seeds_out_of_range(self, X, Y, value):
+        with pytest.raises(ValueError, match=f"^random_state must be None, .*; got {value}"):
+            SparseCCA(1, random_state=value).fit(X, Y)
+
+    def test_numpy_bool_for_refine(self, X, Y):
+        refined, plain = (SparseCCA(1, refine=flag).fit(X, Y).objective_ for flag in (True, False))
+        assert not np.allclose(refined, plain)
+        np.testing.assert_array_equal(SparseCCA(1, refine=np.True_).fit(X, Y).objective_, refined)
+        np.testing.assert_array_equal(SparseCCA(1, refine=np.False_).fit(X, Y).objective_, plain)
+        with pytest.raises(ValueError, match="refine=True needs gamma greater than 0"):
+            SparseCCA(1, refine=np.True_, gamma=0).fit(X, Y)
+
+    def test_n_features_beyond_those_there_are_keeps_all(self, X, Y):
+        everything = SparseCCA(1).fit(X, Y)
+        np.testing.assert_array_equal(SparseCCA(1, n_features=100).fit(X, Y).x_weights_, everything.x_weights_)
+
+    @pytest.mark.parametrize(("name", "value"), [("representation", "x"), ("representation", []), ("kernel", [])])
+    def test_scikit_learn_may_ask_about_a_wrong_setting(self, X, Y, name, value):
+        """Its searches read an estimator's tags before they fit it."""
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            cross_val_score(SparseCCA(1, **{name: value}), X, Y, cv=2, error_score="raise")
+
+    @pytest.mark.parametrize(
+        ("name", "value"), [("center", "x"), ("kernel_params", 3), ("refine", "x"), ("n_jobs", "x")]
+    )
+    def test_a_search_refuses_them_before_its_first_fold(self, X, Y, name, value):
+        with pytest.raises(ValueError, match=f"^{name} must be"):
+            SparseCCACV(1, cv=2, **{name: value}).fit(X, Y)
+
+    @pytest.mark.parametrize("value", ["x", {}, None, 3, True, b"best", np.array([[0]]), [0.5]])
+    def test_odd_anchors(self, X, Y, value):
+        with pytest.raises(ValueError, match="^anchors must be .*a sequence of indices.*; got"):
+            SparseCCA(1, anchors=value).fit(X, Y)
 
     def test_anchors(self, X, Y):
         with pytest.raises(ValueError, match=r"anchors must lie between 0 and 9, .* got 10"):

@@ -8,11 +8,14 @@ from sklearn.kernel_ridge import KernelRidge
 
 from scca import KernelCCA, SparseCCA
 from scca.datasets import load_trilingual, make_planted
-from scca.estimators._feature_weights import FeatureSide, KernelSide, held_out_gain, shared_weights
+from scca.estimators._feature_weights import held_out_gain, shared_weights
 from scca.text import TextVectorizer
-from scca.views import FeatureView
+from scca.views import Preparation
 
-PREPARED = {"center": True, "normalize": True}
+
+
+def prepared(X, **preparation):
+    return Preparation.fit(X, **preparation).transform(X)
 
 
 @pytest.fixture
@@ -46,7 +49,7 @@ def left_out_r2(x, K):
 def test_held_out_r2_is_that_of_regressions_without_the_sample(views, store):
     X, Y = views
     A, K = prepare(X), unit_kernel(prepare(Y))
-    gain, deviation = held_out_gain(FeatureView.of(store(X), **PREPARED), prepare(Y) @ prepare(Y).T)
+    gain, deviation = held_out_gain(prepared(store(X)), prepare(Y) @ prepare(Y).T)
     expected = [left_out_r2(A[:, i], K) for i in range(A.shape[1])]
     np.testing.assert_allclose(gain / deviation, expected, atol=1e-5)
     assert (gain / deviation)[:4].mean() > 0.3 > 0.1 > (gain / deviation)[4:].mean()  # the first four are shared
@@ -55,13 +58,11 @@ def test_held_out_r2_is_that_of_regressions_without_the_sample(views, store):
 def test_a_constant_feature_keeps_the_least_weight(views):
     X, Y = views
     X[:, 8] = 3.0
-    x_weights, y_weights = shared_weights(
-        FeatureSide(X, center=True, normalize=False), FeatureSide(Y, center=True, normalize=False)
-    )
+    x_weights, y_weights = shared_weights(prepared(X, normalize=False), prepared(Y, normalize=False))
     assert x_weights[8] == pytest.approx(0.02**0.25)
     assert np.isfinite(x_weights).all()
     assert np.isfinite(y_weights).all()
-    assert shared_weights(FeatureSide(X, **PREPARED), KernelSide(Y @ Y.T))[1] is None
+    assert shared_weights(prepared(X), Y @ Y.T)[1] is None
 
 
 @pytest.mark.parametrize("representation", ["primal-dual", "dual-primal", "primal-primal", "dual-dual"])
@@ -104,12 +105,12 @@ def test_planted_features_are_chosen():
 
 
 def test_many_pairs_are_sampled(monkeypatch, rng):
-    import scca.estimators._sparse_cca as module
+    import scca.estimators._preparing as module
 
     X, Y = rng.standard_normal((60, 5)), rng.standard_normal((60, 4))
     monkeypatch.setattr(module, "MOST_PAIRS", 20)
     rows = np.unique(np.linspace(0, 59, 20).astype(int))
-    few = shared_weights(FeatureSide(X[rows], **PREPARED), FeatureSide(Y[rows], **PREPARED))
+    few = shared_weights(prepared(X[rows]), prepared(Y[rows]))
     np.testing.assert_array_equal(SparseCCA(1).fit(X, Y).x_feature_weights_, few[0])
 
 

@@ -8,12 +8,11 @@ import pytest
 import scipy.sparse as sp
 from oracles import prepare
 
-import scca.estimators._components as components
 from scca import SparseCCA
 from scca.datasets import make_planted
 from scca.estimators._refinement import refine
 from scca.solver import solve_component
-from scca.views import FeatureView
+from scca.views import Preparation
 
 REPRESENTATIONS = ["primal-dual", "dual-primal", "primal-primal", "dual-dual"]
 AS_IS = {"center": False, "normalize": False}
@@ -110,7 +109,7 @@ def refined(X, Y, k, factor=1.0, max_rounds=500, tol=1e-11):
     """From the anchor k of Y's features, on the matrices as they are."""
     start = solve_component(X, mu=f"auto*{factor}", fit_dual=False, y=Y[:, k], tol=tol)
     start = replace(start, e=np.eye(Y.shape[1])[k], gamma=factor * float(np.mean(np.abs(2 * Y.T @ Y[:, k]))))
-    left, right = (FeatureView.of(view, **AS_IS) for view in (X, Y))
+    left, right = (Preparation.fit(view, **AS_IS).transform(view) for view in (X, Y))
     return refine(left, right, start, tol=tol, max_iter=1000, algorithm="working-set", max_rounds=max_rounds)
 
 
@@ -143,10 +142,9 @@ def test_refinement_finds_the_largest_objective_there_is_from_some_anchor(rng):
     assert found.objective == pytest.approx(best, abs=1e-4)
 
 
-def test_shared_directions_are_the_leading_pair_of_the_cross_covariance(views, monkeypatch):
-    monkeypatch.setattr(components, "_SETTLED", 1e-12)
-    monkeypatch.setattr(components, "_SHARED_ROUNDS", 100_000)
-    X, Y = views
+@pytest.mark.parametrize("n_copies", [1, 3])  # 18 samples by their whole spectrum, 54 by an iteration
+def test_shared_directions_are_the_leading_pair_of_the_cross_covariance(views, rng, n_copies):
+    X, Y = (np.vstack([view + 0.3 * rng.standard_normal(view.shape) for _ in range(n_copies)]) for view in views)
     A, B = prepare(X), prepare(Y)
     model = SparseCCA(2, representation="primal-primal", directions="shared", refine=False, feature_weights=None).fit(
         X, Y
@@ -156,6 +154,7 @@ def test_shared_directions_are_the_leading_pair_of_the_cross_covariance(views, m
         t, s = A @ left[:, 0], B @ right[0]
         for score, found in ((t, prepare(X) @ model.x_rotations_[:, j]), (s, prepare(Y) @ model.y_rotations_[:, j])):
             assert abs(score @ found) / np.linalg.norm(score) == pytest.approx(1, abs=1e-8)
+        assert model.converged_[j]
         A, B = A - np.outer(t, t @ A) / (t @ t), B - np.outer(s, s @ B) / (s @ s)
 
 

@@ -103,13 +103,13 @@ class TestUnknownWords:
 
 
 class TestGenerate:
-    def test_is_the_lasso_of_section_5_1(self, model, corpus):
+    def test_is_the_lasso_of_section_5_1_on_the_words_as_the_model_weighs_them(self, model, corpus):
         query = corpus.fr[64]
         made = model.generate([query], source="fr")[0]
-        X = prepare(TextVectorizer().fit_transform(corpus.en[:60]).toarray())
+        X = prepare(TextVectorizer().fit_transform(corpus.en[:60]).toarray() * model.scca_.x_feature_weights_)
         vectorizer = TextVectorizer()
-        Y = vectorizer.fit_transform(corpus.fr[:60]).toarray()
-        q = vectorizer.transform([query]).toarray()[0] - Y.mean(axis=0)
+        Y = vectorizer.fit_transform(corpus.fr[:60]).toarray() * model.scca_.y_feature_weights_
+        q = vectorizer.transform([query]).toarray()[0] * model.scca_.y_feature_weights_ - Y.mean(axis=0)
         k = prepare(Y) @ q / np.linalg.norm(q)
         mu = np.abs(2 * X.T @ k).mean()
         assert made.mu == pytest.approx(mu, rel=1e-9)
@@ -194,3 +194,50 @@ class TestBadInput:
         pairs = PairedText.of(["a cat", "a dog", "the sun"], ["un chat", "un chien", "le soleil"])
         with pytest.raises(ValueError, match=r"upper bound is n_samples - 1=2\. Got 7"):
             BilingualModel(7).fit(pairs)
+
+
+class TestFewWords:
+    """A model of 40 words a language reads no other."""
+
+    @pytest.fixture(scope="class")
+    @classmethod
+    def few(cls, corpus):
+        pairs = PairedText.of(list(corpus.en[:120]), list(corpus.fr[:120]), ("en", "fr"))
+        return BilingualModel(5, n_words=40).fit(pairs)
+
+    @staticmethod
+    def words(few, side):
+        weights = (few.scca_.x_feature_weights_, few.scca_.y_feature_weights_)[side]
+        names = few.vectorizers_[side].words_
+        return {str(name) for name in names[weights != 0]}, {str(name) for name in names[weights == 0]}
+
+    def test_a_document_of_other_words_has_no_score(self, few):
+        for side, language in enumerate(("en", "fr")):
+            read, unread = self.words(few, side)
+            assert len(read) == 40
+            scores = few.project([" ".join(sorted(unread)[:30]), sorted(read)[0]], language)
+            assert not scores[0].any()
+            assert scores[1].any()
+
+    def test_other_words_change_nothing(self, few, corpus):
+        unread = " ".join(sorted(self.words(few, 0)[1])[:50])
+        documents = list(corpus.en[120:140])
+        changed = [f"{document} {unread}" for document in documents]
+        np.testing.assert_allclose(few.project(changed, "en"), few.project(documents, "en"), atol=1e-12)
+
+    def test_mates_of_other_words_are_marked(self, few, corpus):
+        unread = " ".join(sorted(self.words(few, 0)[1])[:5])
+        found = few.mates([unread, corpus.en[0]], list(corpus.fr[:5]), source="en")
+        assert found.known.tolist() == [False, True]
+
+    def test_only_read_words_are_generated_and_translated(self, few, corpus):
+        read, unread = self.words(few, 1)
+        made = few.generate(list(corpus.en[120:140]), source="en")
+        assert {word.name for text in made for word in text.words} <= read
+        assert any(text.words for text in made)
+        for word in sorted(self.words(few, 0)[0])[:10]:
+            answer = few.translate(word, source="en")
+            assert {item.name for item in answer.words} <= read
+            assert {item.name for item in answer.company} <= self.words(few, 0)[0]
+        with pytest.raises(ValueError, match=r"is none of the 40 words the model reads; "):
+            few.translate(sorted(unread)[0], source="fr")

@@ -7,6 +7,7 @@ from oracles import prepare
 
 from scca.datasets import load_trilingual
 from scca.text import BilingualModel, PairedText, Translator
+from scca.views import Preparation
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +18,8 @@ def model():
 
 def test_is_the_optimum_of_the_anchored_problem(rng):
     X, Y = rng.random((16, 7)), rng.random((16, 6))
-    found = Translator(X, Y, tol=1e-9).translate(2, gamma="auto*0.1")
+    target, source = (Preparation.fit(view).transform(view) for view in (X, Y))
+    found = Translator(target, source, tol=1e-9).translate(2, gamma="auto*0.1")
     A, B = prepare(X), prepare(Y)
     y = B[:, 2]
     turned = B * np.where(B.T @ y < 0, -1.0, 1.0)
@@ -55,7 +57,7 @@ def test_the_language_is_found_or_asked_for(model):
     shared = next(w for w in model.vectorizers_[0].words_ if model.vectorizers_[1].position(w) is not None)
     with pytest.raises(ValueError, match="is a word of both en and fr; name its language"):
         model.translate(shared)
-    with pytest.raises(ValueError, match="'breadd' is none of the .* words the model knows; did you mean bread"):
+    with pytest.raises(ValueError, match="'breadd' is none of the .* words the model reads; did you mean bread"):
         model.translate("breadd")
     with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
         model.translate("bread", source="de")

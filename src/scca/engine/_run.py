@@ -17,7 +17,9 @@ def check_n_jobs(value, name: str = "n_jobs") -> int | None:
     """Refuse what is not a number of jobs; None is one, negative numbers count from all cores down."""
     if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value != 0):
         return value if value is None else int(value)
-    raise ValueError(f"{name} must be None or an integer other than 0; got {value!r}: pass 2, or -1 for all cores.")
+    raise ValueError(
+        f"{name} must be None or an integer other than 0; got {value!r}: 1 works alone, -1 uses every core."
+    )
 
 
 def run_tasks(

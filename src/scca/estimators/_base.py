@@ -1,22 +1,30 @@
 """What both estimators share: fitted rotations of two views, and the scores of new samples."""
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from .._frames import Features, check_row_labels, read_view
 from .._validation import (
+    check_choice,
     check_count,
+    check_flag,
     check_kernel_matrix,
-    check_magnitude,
-    check_matrix,
+    check_keywords,
     check_same_samples,
+    shown,
     warn_uninformative,
 )
+from ..engine import check_n_jobs
 from ..retrieval import average_precision
-from ..views import Kernel, Projector
+from ..views import FeatureView, Kernel, PreparedView, Projector, StoredKernelView
+from ._preparing import Known, PreparedPair, Preparing
 
 __all__ = ["PairedTransformer"]
 
@@ -24,10 +32,12 @@ __all__ = ["PairedTransformer"]
 class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator of two paired views X and Y with a common space that samples of either are projected into.
 
-    A subclass names its dual views (`_dual_views`), fits, and leaves `_projectors`, a projector a view.
+    A subclass names its dual views (`_dual_views`), says how it looks at a prepared view (`_view`), fits what
+    `_prepare` gives and leaves weights and rotations by `_set_views`.
     """
 
     _projectors: dict[str, Projector]
+    _transformed = "X"  # the view that `transform` reads
 
     @property
     @abstractmethod
@@ -35,51 +45,108 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Which of "X" and "Y" are seen through the kernel."""
 
     def _kernel(self) -> Kernel:
+        if not (isinstance(self.kernel, str) or callable(self.kernel)):
+            raise ValueError(
+                f'kernel must be a callable or one of the names of scikit-learn\'s kernels, or "precomputed"; got '
+                f"{shown(self.kernel)}."
+            )
+        check_keywords(self.kernel_params, "kernel_params")
         return Kernel(self.kernel, self.kernel_params or {})
 
     def _is_precomputed(self, name: str) -> bool:
-        return self.kernel == "precomputed" and name in self._dual_views
+        return isinstance(self.kernel, str) and self.kernel == "precomputed" and name in self._dual_views
+
+    @abstractmethod
+    def _view(self, view: FeatureView | StoredKernelView, name: str, n_components: int) -> PreparedView:
+        """A prepared view as the estimator looks at it: as features or as a kernel."""
+
+    def _prepare(self, X, Y) -> PreparedPair:
+        """Training data checked and prepared."""
+        kernel = self._kernel()
+        X, Y, known = self._check_training(X, Y)
+        n_components = self._check_n_components(X, Y)
+        preparing = Preparing(
+            kernels={} if kernel.linear else dict.fromkeys(self._dual_views, kernel),
+            center=self.center,
+            normalize=self.normalize,
+            weighted=self.feature_weights is not None,
+            n_features=self.n_features,
+            n_jobs=self.n_jobs,
+        )
+        views = preparing.views({"X": X, "Y": Y})
+        return PreparedPair(
+            views={name: self._view(view, name, n_components) for name, view in views.items()},
+            dtypes={"X": X.dtype, "Y": Y.dtype},
+            n_components=n_components,
+            known=known,
+        )
+
+    def _set_views(self, pair: PreparedPair, weights: Sequence[np.ndarray], rotations: Sequence[np.ndarray]) -> None:
+        """Begin what a fit leaves: weights and rotations of X and Y, and what turns new samples into scores."""
+        self._remember(pair.known)
+        self.x_weights_, self.y_weights_ = _in_types(weights, pair)
+        self.x_rotations_, self.y_rotations_ = _in_types(rotations, pair)
+        self.n_components_ = self.x_rotations_.shape[1]
+        self._projectors = {
+            "X": pair.views["X"].projector(self.x_rotations_),
+            "Y": pair.views["Y"].projector(self.y_rotations_),
+        }
+        self.x_preparation_, self.y_preparation_ = (self._projectors[name].preparation for name in "XY")
+        self.x_feature_weights_ = getattr(self.x_preparation_, "feature_weights", None)
+        self.y_feature_weights_ = getattr(self.y_preparation_, "feature_weights", None)
 
     # --- what users hand in ----------------------------------------------------------------------------------------
 
-    def _check_training(self, X, Y):
-        """Both views, checked; their numbers and names of features are remembered."""
-        X = self._check_view(X, "X", reset=True)
-        Y = self._check_view(Y, "Y", reset=True)
+    def _check_preparation(self) -> None:
+        """The settings that all estimators of two views have."""
+        check_count(self.n_components, "n_components")
+        check_flag(self.center, "center")
+        check_flag(self.normalize, "normalize")
+        check_n_jobs(self.n_jobs)
+        self._kernel()
+
+    def _check_training(self, X, Y) -> tuple:
+        """Both views, checked, and what `_remember` is to be given of them once the fit has come to its end."""
+        self._check_preparation()
+        pair = X, Y
+        (X, x_features), (Y, y_features) = read_view(X, "X"), read_view(Y, "Y")
         check_same_samples(X, Y)
+        check_row_labels(*pair)
         if X.shape[0] < 2:
             raise ValueError("X and Y need at least 2 samples to vary; got n_samples=1: pass more pairs.")
         for name, data in (("X", X), ("Y", Y)):
-            check_magnitude(data, name)
             if self._is_precomputed(name):
                 check_kernel_matrix(data, name)
             elif self.center:
                 warn_uninformative(data, name)
-        return X, Y
+        return X, Y, Known(x_features.count, x_features.names, y_features.count, y_features.names)
 
-    def _check_view(self, data, name: str, *, reset: bool):
-        """One view, checked against what is known of its features, or, with `reset`, becoming what is known."""
-        checked = check_matrix(data if name == "X" else _two_dimensional(data), name)
-        if name == "X":
-            validate_data(self, data, skip_check_array=True, reset=reset)  # as scikit-learn keeps them
-            return checked
-        names = _column_names(data)
-        if reset:
-            self.n_features_y_ = checked.shape[1]
-            self.__dict__.pop("feature_names_y_", None)
-            if names is not None:
-                self.feature_names_y_ = names
-        elif checked.shape[1] != self.n_features_y_:
-            raise ValueError(
-                f"Y has {checked.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_y_} "
-                "features as input: pass the features it was fitted with."
-            )
-        elif names is not None and not np.array_equal(names, getattr(self, "feature_names_y_", names)):
-            raise ValueError(
-                "The feature names of Y should match those that were passed during fit: pass the same columns in the "
-                "same order."
-            )
-        return checked
+    def _remember(self, known: Known) -> None:
+        """Forget all that an earlier fit left, and begin what this one leaves with the features of its views.
+
+        To be called when nothing can fail any more, so that a fit that fails leaves the model as it was.
+        """
+        fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
+        for name in (*fitted, "_projectors"):
+            self.__dict__.pop(name, None)
+        for field in fields(known):
+            value = getattr(known, field.name)
+            if value is not None:
+                setattr(self, field.name, value)
+
+    def _check_view(self, data, name: str):
+        """New samples of a view as a matrix, checked as `fit` would and against the features it was fitted with."""
+        remembered: dict[str, Any] = {field.name: getattr(self, field.name, None) for field in fields(Known)}
+        matrix, features = read_view(data, name)
+        features.check_same(Known(**remembered).of(name), name, type(self).__name__)
+        return matrix
+
+    def _check_weighting(self) -> None:
+        check_choice(self.feature_weights, "feature_weights", ("shared", None))
+        if self.n_features is not None:
+            check_count(self.n_features, "n_features")
+            if self.feature_weights is None:
+                raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
 
     def _check_n_components(self, X, Y) -> int:
         n_components = check_count(self.n_components, "n_components")
@@ -111,17 +178,20 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
         Returns
         -------
-        ndarray of shape (n, n_components_)
+        ndarray of shape (n, n_components_), or the frame that `set_output` asks for
         """
-        return self._project(X, "X", diagonal)
+        return self.project(X, self._transformed, diagonal)
 
     def transform_y(self, Y, diagonal=None):
         """Scores of samples of the second view; parameters as for `transform`."""
-        return self._project(Y, "Y", diagonal)
+        turned = copy(self)  # only what `transform` returns becomes the frame that `set_output` asks for
+        turned._transformed = "Y"
+        return turned.transform(Y, diagonal)
 
     def transform_pair(self, X, Y):
         """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""
-        X_scores, Y_scores = self._project(X, "X"), self._project(Y, "Y")
+        check_row_labels(X, Y)
+        X_scores, Y_scores = self.transform(X), self.transform_y(Y)
         check_same_samples(X_scores, Y_scores)
         return X_scores, Y_scores
 
@@ -132,11 +202,15 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def score(self, X, y):
         """Average precision of mate retrieval among the pairs X and y, both directions averaged; 1 is perfect."""
-        return average_precision(*self.transform_pair(X, y)).average_precision
+        check_row_labels(X, y)
+        X_scores, Y_scores = self.project(X, "X"), self.project(y, "Y")
+        check_same_samples(X_scores, Y_scores)
+        return average_precision(X_scores, Y_scores).average_precision
 
-    def _project(self, data, name: str, diagonal=None) -> np.ndarray:
+    def project(self, data, name: str, diagonal=None) -> np.ndarray:
+        """Scores of samples of "X" or "Y" as an array, whatever `set_output` asks `transform` for."""
         check_is_fitted(self)
-        data = self._check_view(data, name, reset=False)
+        data = self._check_view(data, name)
         if diagonal is not None:
             diagonal = self._check_diagonal(diagonal, name, data.shape[0])
         return self._projectors[name](data, diagonal).astype(data.dtype, copy=False)
@@ -166,20 +240,9 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
-def _column_names(data) -> np.ndarray | None:
-    columns = getattr(data, "columns", None)
-    if columns is None or not all(isinstance(column, str) for column in columns):
-        return None
-    return np.asarray(columns, dtype=object)
-
-
-def _two_dimensional(Y):
-    """A single column may come as a vector, as scikit-learn's targets do."""
-    if Y is None:
-        raise ValueError("requires y to be passed, but the target y is None: pass Y, the second view of the samples.")
-    if not (hasattr(Y, "columns") or sp.issparse(Y)):
-        Y = np.asarray(Y)
-    return Y.reshape(-1, 1) if Y.ndim == 1 else Y
+def _in_types(arrays: Sequence[np.ndarray], pair: PreparedPair) -> Iterator[np.ndarray]:
+    """An array of X and one of Y in the types the data came in, and in the order that model files keep."""
+    return (array.astype(pair.dtypes[name], order="C") for array, name in zip(arrays, "XY", strict=True))
 
 
 def _diagonal_of(K) -> np.ndarray:

@@ -7,20 +7,18 @@ from itertools import islice
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.linalg import solve_triangular
 from sklearn.exceptions import ConvergenceWarning
 
 from ..engine import in_this_context, warn
 from ..solver import ComponentResult, Penalty, solve_views
-from ..views import OrientedView, View
+from ..views import DeflatedView, Deflation, OrientedView, View
 from ._anchors import AnchorStrategy
+from ._directions import DIRECTIONS
 from ._refinement import refine
 
-__all__ = ["DIRECTIONS", "Components", "Settings", "extract_components"]
+__all__ = ["Component", "EmptyComponentWarning", "Extraction", "NothingSharedError", "Settings", "extract_components"]
 
 _EXHAUSTED = 1e-12  # share of a view's squared norm below which what is left is rounding error
-_SHARED_ROUNDS = 50
-_SETTLED = 1e-2  # change of a unit score in a round
 _ORTHOGONAL = 1e-10  # cosine below which an anchor has nothing in common with the other view
 
 logger = logging.getLogger(__name__)
@@ -55,8 +53,8 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One component: its anchor, the solver's answer, and the two training scores scaled to unit norm."""
+class Component:
+    """One component: its anchor, the solver's answer, and weights scaled to training scores of unit norm."""
 
     anchor: int
     result: ComponentResult
@@ -64,6 +62,7 @@ class Choice:
     right_score: np.ndarray
     left_weights: np.ndarray
     right_weights: np.ndarray
+    converged: bool
 
     @property
     def correlation(self) -> float:
@@ -78,205 +77,179 @@ class Choice:
         return float(left @ right / norms) if norms > _ORTHOGONAL else 0.0
 
 
-class Rotations:
-    """Deflated directions U and the triangular C with M U = T C; U C^-1 has the orthonormal training scores T."""
+@dataclass(frozen=True)
+class Extraction:
+    """All components found, and what was taken from each view with them."""
 
-    def __init__(self):
-        self._directions: list[np.ndarray] = []
-        self._coefficients: list[np.ndarray] = []
-
-    def append(self, direction: np.ndarray, coefficients: np.ndarray) -> None:
-        self._directions.append(direction)
-        self._coefficients.append(coefficients)
-
-    def matrix(self) -> np.ndarray:
-        size = len(self._directions)
-        C = np.zeros((size, size))
-        for j, column in enumerate(self._coefficients):
-            C[: j + 1, j] = column
-        return solve_triangular(C, np.array(self._directions), trans="T").T
-
-
-class Components:
-    """All components found, and what the deflations of both views come to."""
-
-    def __init__(self):
-        self.choices: list[Choice] = []
-        self.left = Rotations()
-        self.right = Rotations()
+    components: list[Component]
+    left: Deflation
+    right: Deflation
 
     def __len__(self) -> int:
-        return len(self.choices)
+        return len(self.components)
 
 
 def extract_components(
-    left: View,
-    right: View,
+    left_view: View,
+    right_view: View,
     n_components: int,
     anchors: AnchorStrategy,
     settings: Settings,
     level: int = logging.DEBUG,
     progress: Callable[[int, int], None] | None = None,
-) -> Components:
-    """Up to `n_components` components of two views, which are deflated on the way; fewer if a view is exhausted."""
-    found = Components()
-    extraction = _Extraction(left, right, settings)
+) -> Extraction:
+    """Up to `n_components` components of two views, each of what the ones before it left; fewer if one is exhausted."""
+    found: list[Component] = []
+    search = _Search(anchors, settings)
+    left, right = DeflatedView(left_view), DeflatedView(right_view)
     while len(found) < n_components and min(left.remaining, right.remaining) > _EXHAUSTED:
-        choice = extraction.next(anchors)
-        if choice is None:
+        component = search.next(left, right)
+        if component is None:
             break
-        left_direction, right_direction = DIRECTIONS[settings.directions](left, right, choice)
-        left_column, right_column = left.deflate(left_direction), right.deflate(right_direction)
-        if left_column is None or right_column is None:
+        taken = DIRECTIONS[settings.directions](left, right, component)
+        left_rest, right_rest = left.deflated(taken.left), right.deflated(taken.right)
+        if left_rest is None or right_rest is None:
             break
-        found.choices.append(choice)
-        found.left.append(left_direction, left_column)
-        found.right.append(right_direction, right_column)
+        left, right = left_rest, right_rest
+        found.append(replace(component, converged=component.converged and taken.converged))
+        _log(found, level)
         if progress is not None:
             progress(len(found), n_components)
-        result = choice.result
-        logger.log(
-            level,
-            "component %d: anchor %d, %d and %d weights, correlation %.4f, gap %.1e, %d passes",
-            *(len(found), choice.anchor, np.count_nonzero(result.w), np.count_nonzero(choice.right_weights)),
-            *(choice.correlation, result.dual_gap, result.n_passes),
-        )
-    if not len(found):
+    if not found:
         raise NothingSharedError(
             "X and Y have nothing in common: no feature is correlated with any anchor; check the pairing."
         )
+    _warn_of_shortcomings(found, n_components)
+    return Extraction(found, left.deflation, right.deflation)
+
+
+def _log(found: list[Component], level: int) -> None:
+    component = found[-1]
+    logger.log(
+        level,
+        "component %d: anchor %d, %d and %d weights, correlation %.4f, gap %.1e, %d passes",
+        *(len(found), component.anchor),
+        *(np.count_nonzero(weights) for weights in (component.left_weights, component.right_weights)),
+        *(component.correlation, component.result.dual_gap, component.result.n_passes),
+    )
+
+
+def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
     if len(found) < n_components:
         warn(
             f"the views are exhausted after {len(found)} of n_components={n_components} components: nothing they share "
             f"is left; set n_components={len(found)}.",
             ConvergenceWarning,
         )
-    return found
+    short = [number for number, component in enumerate(found) if not component.converged]
+    if short:
+        warn(
+            f"{len(short)} of {len(found)} components did not converge (first: {short[0]}); converged_ says which: raise "
+            "max_iter or tol, or take refine=False or other directions.",
+            ConvergenceWarning,
+        )
 
 
-def _smooth(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-    """The paper's: each score taken back to its own view once more, u = X_j'X_j w and b = K_j e."""
-    return left.direction(choice.left_score), right.direction(choice.right_score)
-
-
-def _sparse(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-    """How the coordinates that have a weight vary with the other view's score; nothing of the others.
-
-    The weights themselves are those of a regression, which divides what correlated features share among them by chance;
-    covariances do not.
-    """
-    left_direction, right_direction = left.direction(choice.right_score), right.direction(choice.left_score)
-    return (
-        np.where(choice.left_weights != 0, left_direction, 0.0),
-        np.where(choice.right_weights != 0, right_direction, 0.0),
-    )
-
-
-def _shared(left: View, right: View, choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-    """What the component grows into when each view takes up the other's score, again and again, until it settles.
-
-    A power iteration for the leading pair of directions in the covariance of what is left of the two views: broad, and
-    the same from wherever it starts unless two pairs are equally strong.
-    """
-    score = choice.right_score
-    for _ in range(_SHARED_ROUNDS):
-        before = score
-        score = _unit(right.matvec(right.direction(_unit(left.matvec(left.direction(score))))))
-        if np.linalg.norm(score - before) <= _SETTLED:
-            break
-    return left.direction(score), right.direction(_unit(left.matvec(left.direction(score))))
-
-
-DIRECTIONS: dict[str, Callable] = {"smooth": _smooth, "sparse": _sparse, "shared": _shared}
-
-
-def _unit(score: np.ndarray) -> np.ndarray:
-    norm = np.linalg.norm(score)
-    return score / norm if norm > 0 else score
-
-
-class _Extraction:
+class _Search:
     """The search for the next component that is not empty."""
 
-    def __init__(self, left: View, right: View, settings: Settings):
-        self.left = left
-        self.right = right
-        self.settings = settings
+    def __init__(self, anchors: AnchorStrategy, settings: Settings):
+        self._anchors = anchors
+        self._settings = settings
         self._largest = 0.0  # squared norm of the largest target seen: what is tiny beside it is rounding error
 
-    def next(self, anchors: AnchorStrategy) -> "Choice | None":
+    def next(self, left: DeflatedView, right: DeflatedView) -> Component | None:
         """The best component of the first candidates that have one; None if the views share nothing more."""
-        candidates = anchors.candidates(self.left, self.right)
+        anchors = self._anchors
+        candidates = anchors.candidates(left, right)
         empty: list[int] = []
-        spare, attempt = None, in_this_context(self._try)
+        fallback, attempt = None, in_this_context(self._try)
         while group := list(islice(candidates, anchors.compared)):
-            n_jobs = self.settings.n_jobs if len(group) > 1 else 1
-            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(attempt)(anchor) for anchor in group)
+            n_jobs = self._settings.n_jobs if len(group) > 1 else 1
+            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(attempt)(left, right, k) for k in group)
             self._largest = max(self._largest, *(square for square, _ in trials))
-            visible = {k: choice for k, (square, choice) in zip(group, trials, strict=True) if self._is_visible(square)}
-            found = [choice for choice in visible.values() if choice is not None]
+            visible = {k: found for k, (square, found) in zip(group, trials, strict=True) if self._is_visible(square)}
+            found = [component for component in visible.values() if component is not None]
             empty += [k for k in group if visible.get(k) is None]
             if found:
-                best = max(found, key=self._merit)
+                best = max(found, key=_merit_by_sample if right.columns_are_samples else _merit)
                 anchors.take(best.anchor, empty)
                 return best
-            spare = next(iter(visible), None) if spare is None else spare
-        held = None if spare is None else self._hold(spare)
+            fallback = next(iter(visible), None) if fallback is None else fallback
+        held = None if fallback is None else self._hold(left, right, fallback)
         if held is not None:
             anchors.take(held.anchor, empty)
         return held
 
-    def _merit(self, choice: Choice) -> float:
-        """What the components of several anchors are compared by."""
-        return choice.correlation_elsewhere if self.right.columns_are_samples else choice.correlation
-
     def _is_visible(self, square: float) -> bool:
         return square > _ORTHOGONAL**2 * self._largest
 
-    def _try(self, anchor: int) -> "tuple[float, Choice | None]":
+    def _try(self, left: DeflatedView, right: DeflatedView, anchor: int) -> tuple[float, Component | None]:
         """The squared norm of an anchor's target, and its component if that is neither empty nor rounding error."""
-        y = self.right.columns(np.array([anchor]))[:, 0]
+        y = right.columns(np.array([anchor]))[:, 0]
         square = float(y @ y)
         if not self._is_visible(square):
             return square, None
-        return square, self._solve(anchor, y, self.settings.mu, self.settings.gamma)
+        return square, self._solve(left, right, anchor, y, self._settings.mu, self._settings.gamma)
 
-    def _hold(self, anchor: int) -> "Choice | None":
+    def _hold(self, left: DeflatedView, right: DeflatedView, anchor: int) -> Component | None:
         """The component with e held at its anchor and, if even that is empty, half the largest mu with a weight."""
-        y = self.right.columns(np.array([anchor]))[:, 0]
+        y = right.columns(np.array([anchor]))[:, 0]
         held = Penalty(value=np.inf)
-        choice = self._solve(anchor, y, self.settings.mu, held)
-        if choice is None:
-            pull = 2.0 * float(np.abs(self.left.rmatvec(y)).max())
-            choice = self._solve(anchor, y, Penalty(value=0.5 * pull), held) if pull > 0 else None
-        if choice is not None:
+        component = self._solve(left, right, anchor, y, self._settings.mu, held)
+        if component is None:
+            largest = 2.0 * float(np.abs(left.rmatvec(y)).max())
+            half = Penalty(value=0.5 * largest)
+            component = self._solve(left, right, anchor, y, half, held) if largest > 0 else None
+        if component is not None:
             warn(
                 f"every anchor left gives an empty component; one is made with e held at anchor {anchor} and "
-                f"mu={choice.result.mu:.3g}: lower mu or raise gamma to choose otherwise.",
+                f"mu={component.result.mu:.3g}: lower mu or raise gamma to choose otherwise.",
                 EmptyComponentWarning,
             )
-        return choice
+        return component
 
-    def _solve(self, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty) -> "Choice | None":
-        settings = self.settings
-        right = self._oriented(y) if settings.oriented else self.right
-        result = solve_views(self.left, right, anchor, y, mu=mu, gamma=gamma, **settings.effort)
+    def _solve(
+        self, left: DeflatedView, right: DeflatedView, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty
+    ) -> Component | None:
+        settings = self._settings
+        anchored = _oriented(right, y) if settings.oriented else right
+        result = solve_views(left, anchored, anchor, y, mu=mu, gamma=gamma, **settings.effort)
         if not result.w.any():
             return None
-        if isinstance(right, OrientedView):
-            result = replace(result, e=right.signs * np.asarray(result.e))
+        if isinstance(anchored, OrientedView):
+            result = replace(result, e=anchored.signs * np.asarray(result.e))
         if settings.refine and np.isfinite(result.gamma):
-            result = refine(self.left, self.right, result, **settings.effort) or result
+            result = refine(left, right, result, **settings.effort) or result
         w, e = result.w, np.asarray(result.e)
-        left_score, right_score = self.left.matvec(w), self.right.matvec(e)
+        left_score, right_score = left.matvec(w), right.matvec(e)
         left_norm, right_norm = np.linalg.norm(left_score), np.linalg.norm(right_score)
         if not left_score @ right_score > _ORTHOGONAL * left_norm * right_norm:
             return None  # weights that rounding errors made
-        return Choice(anchor, result, left_score / left_norm, right_score / right_norm, w / left_norm, e / right_norm)
+        return Component(
+            anchor=anchor,
+            result=result,
+            left_score=left_score / left_norm,
+            right_score=right_score / right_norm,
+            left_weights=w / left_norm,
+            right_weights=e / right_norm,
+            converged=result.converged,
+        )
 
-    def _oriented(self, y: np.ndarray) -> OrientedView:
-        """The right view with every feature turned to where it goes with the anchor, not against it.
 
-        With free signs the other features would cancel the anchor instead of joining it.
-        """
-        return OrientedView(self.right, np.where(self.right.rmatvec(y) < 0, -1.0, 1.0))
+def _merit(component: Component) -> float:
+    """What the components of several anchors are compared by."""
+    return component.correlation
+
+
+def _merit_by_sample(component: Component) -> float:
+    """The same where an anchor is a sample, which both scores were made to fit."""
+    return component.correlation_elsewhere
+
+
+def _oriented(right: DeflatedView, y: np.ndarray) -> OrientedView:
+    """The right view with every feature turned to where it goes with the anchor, not against it.
+
+    With free signs the other features would cancel the anchor instead of joining it.
+    """
+    return OrientedView(right, np.where(right.rmatvec(y) < 0, -1.0, 1.0))

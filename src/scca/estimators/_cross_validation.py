@@ -138,7 +138,7 @@ class SparseCCACV(SparseCCA):
         factors = [*product(_factors(self.mu_factors, "mu_factors"), _factors(self.gamma_factors, "gamma_factors"))]
         scoring = self._check_search()
         with silenced(DataWarning):  # the last fit, to all pairs, gives these
-            x_view, y_view = self._check_training(X, Y)
+            x_view, y_view, known = self._check_training(X, Y)
         pairs = Pairs(x_view, y_view, tuple(name for name in "XY" if self._is_precomputed(name)))
         n_components = self._check_n_components(pairs.X, pairs.Y)
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
@@ -148,6 +148,7 @@ class SparseCCACV(SparseCCA):
         trials = [[Trial(fold, *split, setting) for setting in params] for fold, split in enumerate(folds)]
         scores = self._search(trials, pairs, scoring, progress)
 
+        self._remember(known)
         self.n_splits_ = len(folds)
         self.component_scores_ = scores.mean(axis=1)
         self.cv_results_ = _table(factors, scores[:, :, -1])
@@ -282,7 +283,7 @@ def _held_out(pairs: Pairs, scoring: Scoring, model: SparseCCA, trial: Trial) ->
         with collected(str(trial)) as warned, silenced(DataWarning):
             model.fit(*pairs.training(trial.train))
             x, y = pairs.held_out(trial.test, trial.train)
-            A, B = model.transform(*x), model.transform_y(*y)
+            A, B = model.project(x.data, "X", x.diagonal), model.project(y.data, "Y", y.diagonal)
             scores = [_finite(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
     except Exception as error:
         raise ValueError(f"{trial}: {error}") from error

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.linalg import eigh, svd
 from sklearn.exceptions import ConvergenceWarning
 
+from .._validation import shown
 from ..engine import warn
-from ..views import FeatureView, Kernel, LinearKernelView, StoredKernelView, View
+from ..views import FeatureView, LinearKernelView, View
 from ._base import PairedTransformer
 
 __all__ = ["KernelCCA"]
@@ -35,6 +36,10 @@ class KernelCCA(PairedTransformer):
     kernel, kernel_params : as for `SparseCCA`, of both views.
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order.
+    feature_weights : "shared" or None, default=None
+        Weight the features as `SparseCCA` does, before anything else. Not for a kernel that is not linear.
+    n_features : int, optional
+        How many features of either view to read, with "shared" feature weights; as for `SparseCCA`.
     n_jobs : int, optional
         Threads that compute a kernel that is not linear. The results do not depend on it.
 
@@ -49,6 +54,7 @@ class KernelCCA(PairedTransformer):
         The maxima: canonical correlations for r = 0, shrunk ones otherwise.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores of each component.
+    x_preparation_, y_preparation_, x_feature_weights_, y_feature_weights_ : as for `SparseCCA`.
     n_features_in_, n_features_y_, feature_names_in_, feature_names_y_ : as for `SparseCCA`.
 
     Examples
@@ -68,6 +74,8 @@ class KernelCCA(PairedTransformer):
         kernel_params=None,
         center=True,
         normalize=True,
+        feature_weights=None,
+        n_features=None,
         n_jobs=None,
     ):
         self.n_components = n_components
@@ -76,6 +84,8 @@ class KernelCCA(PairedTransformer):
         self.kernel_params = kernel_params
         self.center = center
         self.normalize = normalize
+        self.feature_weights = feature_weights
+        self.n_features = n_features
         self.n_jobs = n_jobs
 
     @property
@@ -84,49 +94,41 @@ class KernelCCA(PairedTransformer):
 
     def fit(self, X, Y):
         """Learn the components of paired samples; parameters as for `SparseCCA.fit`, kernel matrices if precomputed."""
-        r, kernel = self._check_regularization(), self._kernel()
-        X, Y = self._check_training(X, Y)
-        n_components = self._check_n_components(X, Y)
-        x_view, x_spectrum = self._decompose(X, kernel)
-        y_view, y_spectrum = self._decompose(Y, kernel)
+        r = self._check_settings()
+        pair = self._prepare(X, Y)
+        x_spectrum, y_spectrum = _spectrum(pair.views["X"]), _spectrum(pair.views["Y"])
         x_gain, y_gain = x_spectrum.gain(r), y_spectrum.gain(r)
         cross = x_gain[:, None] * (x_spectrum.vectors.T @ y_spectrum.vectors) * y_gain
         left, values, right = svd(cross, full_matrices=False)
 
-        self.n_components_ = min(n_components, len(values))
-        if self.n_components_ < n_components:
+        found = slice(min(pair.n_components, len(values)))
+        if len(values) < pair.n_components:
             warn(
-                f"a view has rank {len(values)}, so only that many of n_components={n_components} components exist; "
-                f"set n_components={len(values)}.",
+                f"a view has rank {len(values)}, so only that many of n_components={pair.n_components} components "
+                f"exist; set n_components={len(values)}.",
                 ConvergenceWarning,
             )
-        kept = slice(self.n_components_)
-        self.canonical_values_ = values[kept]
-        x_scores = x_spectrum.vectors @ (x_gain[:, None] * left[:, kept])
-        y_scores = y_spectrum.vectors @ (y_gain[:, None] * right[kept].T)
-        signs = np.sign(x_scores[np.abs(x_scores).argmax(axis=0), np.arange(self.n_components_)])
+        x_scores = x_spectrum.vectors @ (x_gain[:, None] * left[:, found])
+        y_scores = y_spectrum.vectors @ (y_gain[:, None] * right[found].T)
+        signs = np.sign(x_scores[np.abs(x_scores).argmax(axis=0), np.arange(x_scores.shape[1])])
         x_scores, y_scores = x_scores * signs, y_scores * signs
+        weights = x_spectrum.coefficients(x_scores), y_spectrum.coefficients(y_scores)
         norms = np.linalg.norm(x_scores, axis=0) * np.linalg.norm(y_scores, axis=0)
+        self._set_views(pair, weights, weights)
+        self.canonical_values_ = values[found]
         self.correlations_ = np.einsum("ij,ij->j", x_scores, y_scores) / norms
-        self.x_weights_ = x_spectrum.coefficients(x_scores).astype(X.dtype)
-        self.y_weights_ = y_spectrum.coefficients(y_scores).astype(Y.dtype)
-        self.x_rotations_, self.y_rotations_ = self.x_weights_, self.y_weights_
-        self._projectors = {"X": x_view.projector(self.x_rotations_), "Y": y_view.projector(self.y_rotations_)}
         return self
 
-    def _check_regularization(self) -> float:
+    def _view(self, view, name, n_components):
+        return LinearKernelView(view) if isinstance(view, FeatureView) else view
+
+    def _check_settings(self) -> float:
+        """The regularisation; whatever is wrong with the parameters is refused."""
+        self._check_weighting()
         r = self.regularization
         if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:
-            raise ValueError(f"regularization must be a number from 0 to 1; got {r!r}: 0.03 is the default.")
+            raise ValueError(f"regularization must be a number from 0 to 1; got {shown(r)}: 0.03 is the default.")
         return float(r)
-
-    def _decompose(self, data, kernel: Kernel) -> tuple[View, "Spectrum"]:
-        preparation = {"center": self.center, "normalize": self.normalize}
-        if kernel.linear:
-            features = FeatureView.of(data, **preparation)
-            return LinearKernelView(features), _linear_spectrum(features)
-        view = StoredKernelView.of(data, kernel, n_jobs=self.n_jobs, **preparation)
-        return view, _kernel_spectrum(view.columns(np.arange(data.shape[0])))
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,12 @@ class Spectrum:
     def coefficients(self, scores: np.ndarray) -> np.ndarray:
         """a with K a = `scores`, for scores in the span of U."""
         return self.vectors @ ((self.vectors.T @ scores) / self.values[:, None])
+
+
+def _spectrum(view: View) -> Spectrum:
+    if isinstance(view, LinearKernelView):
+        return _linear_spectrum(view.features)
+    return _kernel_spectrum(view.columns(np.arange(view.shape[0])))
 
 
 def _linear_spectrum(features: FeatureView) -> Spectrum:

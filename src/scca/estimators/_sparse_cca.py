@@ -5,14 +5,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._validation import check_count, check_tolerance
+from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
 from ..engine import blas_threads_for
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
-from ..views import FeatureView, Kernel, StoredKernelView, View, kernel_view
+from ..views import FeatureView, linear_kernel_view
 from ._anchors import AnchorStrategy, anchor_strategy
 from ._base import PairedTransformer
-from ._components import DIRECTIONS, Components, Settings, extract_components
-from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, FeatureSide, KernelSide, shared_weights
+from ._components import Extraction, Settings, extract_components
+from ._directions import DIRECTIONS
+from ._preparing import PreparedPair
 
 __all__ = ["PAPER", "SparseCCA"]
 
@@ -99,12 +100,12 @@ class SparseCCA(PairedTransformer):
           weights say how the anchor is seen, what is projected on is what the views share around it;
         - "auto" is "sparse" with "primal-primal" and "shared" otherwise.
     feature_weights : "shared" or None, default="shared"
-        Multiply every feature, before centring and scaling, by how well the other view tells it:
+        Multiply every feature, before centring and scaling, by how well the other view predicts it:
         max(R^2, 0.02)^(1/4), R^2 the share of its variance that ridge regression on the other view predicts for samples
         left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for the
         features behind a kernel that is not linear.
     n_features : int, optional
-        How many features of either view to keep, those that the two views tell each other best; the others get the
+        How many features of either view to keep, those that the two views predict best from each other; the others get the
         weight 0 and are never looked at again, not even for a sample's norm. With "shared" feature weights only.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
@@ -143,6 +144,11 @@ class SparseCCA(PairedTransformer):
         other.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores X_j w_j and K_j e_j, the paper's rho.
+    converged_ : ndarray of bool of shape (n_components_,)
+        Whether everything that iterates for a component reached its tolerance: the solver (`tol`), `refine` and the
+        "shared" directions.
+    x_preparation_, y_preparation_ : scca.views.Preparation or KernelPreparation
+        How samples of each view are weighted, centred and scaled before anything else.
     x_feature_weights_, y_feature_weights_ : ndarray or None
         What the features were multiplied with; weights and rotations are of the features so weighted.
     n_features_in_, n_features_y_ : int
@@ -208,7 +214,8 @@ class SparseCCA(PairedTransformer):
 
     @property
     def _dual_views(self):
-        return _DUAL_VIEWS[self.representation]
+        # scikit-learn asks before `fit` has said what a representation may be
+        return _DUAL_VIEWS.get(self.representation, ()) if isinstance(self.representation, str) else ()
 
     def fit(self, X, Y):
         """Learn the components of paired samples.
@@ -228,101 +235,75 @@ class SparseCCA(PairedTransformer):
 
     def fit_with_progress(self, X, Y, progress: Callable[[int, int], None] | None = None):
         """`fit`, calling `progress(found, asked)` after every component."""
-        settings, kernel = self._check_settings(), self._kernel()
-        X, Y = self._check_training(X, Y)
-        n_components = self._check_n_components(X, Y)
-        weights = self._find_feature_weights({"X": X, "Y": Y}, kernel)
-        x_view, y_view = (
-            self._view(data, name, kernel, n_components, weights[name]) for data, name in ((X, "X"), (Y, "Y"))
-        )
-        swapped = self.representation == "dual-primal"
-        left, right = (y_view, x_view) if swapped else (x_view, y_view)
-        strategy = self._anchor_strategy(right.shape[1], n_components)
+        return self.fit_prepared(self.prepare(X, Y), progress)
+
+    def prepare(self, X, Y) -> PreparedPair:
+        """Training data checked and prepared, for `fit_prepared`; other penalties can be fitted to the same."""
+        self._check_settings()
+        return self._prepare(X, Y)
+
+    def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None):
+        """Learn the components of what `prepare` made of the data."""
+        settings = self._check_settings()
+        left, right = self._turned(pair.views["X"], pair.views["Y"])
+        strategy = self._anchor_strategy(right.shape[1], pair.n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
         with blas_threads_for(left.n_stored, right.n_stored):
-            found = extract_components(left, right, n_components, strategy, settings, level, progress)
+            found = extract_components(left, right, pair.n_components, strategy, settings, level, progress)
 
+        left_weights = np.column_stack([component.left_weights for component in found.components])
+        right_weights = np.column_stack([component.right_weights for component in found.components])
+        weights = self._turned(left_weights, right_weights)
+        rotations = self._turned(found.left.rotations, found.right.rotations)
+        self._set_views(pair, weights, rotations)
         self._set_diagnostics(found)
-        self.x_feature_weights_, self.y_feature_weights_ = weights["X"], weights["Y"]
-        left_fit = _columns(c.left_weights for c in found.choices), found.left.matrix()
-        right_fit = _columns(c.right_weights for c in found.choices), found.right.matrix()
-        x_fit, y_fit = (right_fit, left_fit) if swapped else (left_fit, right_fit)
-        self.x_weights_, self.x_rotations_ = (array.astype(X.dtype) for array in x_fit)
-        self.y_weights_, self.y_rotations_ = (array.astype(Y.dtype) for array in y_fit)
-        self._projectors = {"X": x_view.projector(self.x_rotations_), "Y": y_view.projector(self.y_rotations_)}
         return self
+
+    def _turned(self, first, second) -> tuple:
+        """From X and Y to the problem's left and right view, the right one being anchored; or back."""
+        return (second, first) if self.representation == "dual-primal" else (first, second)
+
+    def _view(self, view, name, n_components):
+        dual = name in self._dual_views and isinstance(view, FeatureView)
+        return linear_kernel_view(view, n_components) if dual else view
 
     def _anchor_strategy(self, n_anchors: int, n_components: int) -> AnchorStrategy:
         return anchor_strategy(self.anchors, n_anchors, n_components, self.random_state)
 
-    def _find_feature_weights(self, data: dict, kernel: Kernel) -> dict[str, np.ndarray | None]:
-        """Weights of the views that have features: all but those behind a kernel that is not linear."""
-        n = data["X"].shape[0]
-        if self.feature_weights is None or n < FEWEST_PAIRS:
-            return {"X": None, "Y": None}
-        rows = np.unique(np.linspace(0, n - 1, min(n, MOST_PAIRS)).astype(int))
-        first, second = (self._side(view, name, kernel, rows) for name, view in data.items())
-        return dict(zip(data, shared_weights(first, second, self.n_features), strict=True))
-
-    def _side(self, view, name: str, kernel: Kernel, rows: np.ndarray) -> FeatureSide | KernelSide:
-        part = view if len(rows) == view.shape[0] else view[rows]
-        preparation = {"center": self.center, "normalize": self.normalize}
-        if name not in self._dual_views or kernel.linear:
-            return FeatureSide(part, **preparation)
-        part = part[:, rows] if kernel.precomputed else part
-        stored = StoredKernelView.of(part, kernel, n_jobs=self.n_jobs, **preparation)
-        return KernelSide(stored.columns(np.arange(len(rows))))
-
-    def _view(self, data, name: str, kernel: Kernel, n_components: int, feature_weights) -> View:
-        preparation = {"center": self.center, "normalize": self.normalize, "feature_weights": feature_weights}
-        if name in self._dual_views:
-            return kernel_view(data, kernel, n_components=n_components, n_jobs=self.n_jobs, **preparation)
-        return FeatureView.of(data, **preparation)
-
     def _check_settings(self) -> Settings:
-        if self.representation not in _DUAL_VIEWS:
-            names = ", ".join(map(repr, _DUAL_VIEWS))
-            raise ValueError(f"representation must be one of {names}; got {self.representation!r}.")
-        if self.feature_weights not in (None, "shared"):
-            raise ValueError(f"feature_weights must be 'shared' or None; got {self.feature_weights!r}.")
-        if self.n_features is not None:
-            check_count(self.n_features, "n_features")
-            if self.feature_weights is None:
-                raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
-        both_primal = self.representation == "primal-primal"
-        directions = ("sparse" if both_primal else "shared") if self.directions == "auto" else self.directions
-        if directions not in DIRECTIONS:
-            names = ", ".join(map(repr, ("auto", *DIRECTIONS)))
-            raise ValueError(f"directions must be one of {names}; got {directions!r}.")
-        if self.algorithm not in ALGORITHMS:
-            names = " or ".join(map(repr, ALGORITHMS))
-            raise ValueError(f"algorithm must be {names}; got {self.algorithm!r}.")
-        if self.refine is True and self.gamma == 0:
+        check_choice(self.representation, "representation", tuple(_DUAL_VIEWS))
+        refine = check_choice(self.refine, "refine", ("auto", True, False))
+        directions = check_choice(self.directions, "directions", ("auto", *DIRECTIONS))
+        self._check_weighting()
+        mu = Penalty.parse(self.mu, "mu", zero_allowed=False)
+        gamma = Penalty.parse(self.gamma, "gamma", zero_allowed=True)
+        if refine is True and gamma.value == 0:
             raise ValueError(f"refine=True needs gamma greater than 0; got {self.gamma!r}: leave it at 'auto'.")
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
+        both_primal = self.representation == "primal-primal"
+        automatic = "sparse" if both_primal else "shared"
         return Settings(
-            mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
-            gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=True),
+            mu=mu,
+            gamma=gamma,
             tol=check_tolerance(self.tol),
             max_iter=check_count(self.max_iter, "max_iter"),
-            algorithm=self.algorithm,
+            algorithm=check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
             oriented=both_primal,
-            refine=both_primal if self.refine == "auto" else bool(self.refine),
-            directions=directions,
+            refine=both_primal if refine == "auto" else refine,
+            directions=automatic if directions == "auto" else directions,
             n_jobs=self.n_jobs,
         )
 
-    def _set_diagnostics(self, found: Components) -> None:
-        results = [choice.result for choice in found.choices]
-        self.n_components_ = len(found)
-        self.anchors_ = np.array([choice.anchor for choice in found.choices])
-        self.correlations_ = np.array([choice.correlation for choice in found.choices])
+    def _set_diagnostics(self, found: Extraction) -> None:
+        components = found.components
+        results = [component.result for component in components]
+        self.anchors_ = np.array([component.anchor for component in components])
+        self.correlations_ = np.array([component.correlation for component in components])
+        self.converged_ = np.array([component.converged for component in components])
         self.mu_ = np.array([result.mu for result in results])
         self.gamma_ = np.array([result.gamma for result in results])
         self.objective_ = np.array([result.objective for result in results])
         self.dual_gap_ = np.array([result.dual_gap for result in results])
         self.n_iter_ = np.array([result.n_iter for result in results])
         self.n_passes_ = np.array([result.n_passes for result in results])
-
-
-def _columns(vectors) -> np.ndarray:
-    return np.column_stack(list(vectors))

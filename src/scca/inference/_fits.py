@@ -53,8 +53,8 @@ class Fits:
         return cls(
             model=model,
             pairs=Pairs(
-                whole._check_view(X, "X", reset=False),
-                whole._check_view(Y, "Y", reset=False),
+                whole._check_view(X, "X"),
+                whole._check_view(Y, "Y"),
                 tuple(name for name in "XY" if whole._is_precomputed(name)),
             ),
             n_components=whole.n_components_,

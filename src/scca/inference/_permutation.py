@@ -162,8 +162,8 @@ def _scores(fits: Fits, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray
     if fitted is not None:
         found = slice(min(n_components, fitted.n_components_))
         x, y = fits.pairs.held_out(test, train)
-        x_scores[:, found] = fitted.transform(*x)[:, found]
-        y_scores[:, found] = fitted.transform_y(*y)[:, found]
+        x_scores[:, found] = fitted.project(x.data, "X", x.diagonal)[:, found]
+        y_scores[:, found] = fitted.project(y.data, "Y", y.diagonal)[:, found]
         if hasattr(fitted, "anchors_") and fits.dual_views:  # anchors are samples: fitted by construction
             counted[:, found] = test[:, None] != train[fitted.anchors_[found]]
     return x_scores, y_scores, counted

@@ -12,7 +12,7 @@ from ..engine import silenced
 from ..estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA
 from ..report import running_union
 from ..retrieval import average_precision
-from ..views import FeatureView
+from ..views import Preparation
 from ._corpus import Corpus
 from ._settings import Settings, Size
 
@@ -122,8 +122,8 @@ def _similarities(training: Views, unseen: Views) -> Scores:
     """No learning: the similarities of a document to the training documents of its language as its coordinates."""
     scores = []
     for learnt, new in zip(training, unseen, strict=True):
-        view = FeatureView.of(learnt, center=True, normalize=True)
-        scores.append(np.array([view.similarities(new[[i]]) for i in range(new.shape[0])]))
+        preparation = Preparation.fit(learnt)
+        scores.append(preparation.transform(learnt).similarities(preparation.transform(new)))
     return _silenced((scores[0], scores[1]), unseen)
 
 

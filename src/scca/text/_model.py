@@ -12,7 +12,7 @@ from .._validation import check_count
 from ..estimators import SparseCCA
 from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
-from ..views import FeatureView
+from ..views import Preparation
 from ._answers import Component, GeneratedText, Mates, Translation, Weighted
 from ._readers import PairedText
 from ._translation import Translator
@@ -168,9 +168,17 @@ class BilingualModel(BaseEstimator):
     def _project(self, vectors: sp.csr_array, language: str) -> np.ndarray:
         if not vectors.shape[0]:
             return np.empty((0, self.scca_.n_components_))
-        scores = self.scca_.transform_y(vectors) if self._side(language) else self.scca_.transform(vectors)
-        scores[~_known(vectors)] = 0.0  # centring would turn an empty vector into minus the mean of all
+        side = self._side(language)
+        scores = self.scca_.project(vectors, "XY"[side])
+        scores[~self._known(vectors, side)] = 0.0  # centring would turn it into minus the mean of all
         return scores
+
+    def _preparation(self, side: int) -> Preparation:
+        return self.scca_.y_preparation_ if side else self.scca_.x_preparation_
+
+    def _known(self, vectors: sp.csr_array, side: int) -> np.ndarray:
+        """Whether each document has a word that the model reads."""
+        return self._preparation(side).reads(vectors)
 
     def _side(self, language: str) -> int:
         check_is_fitted(self)
@@ -207,7 +215,8 @@ class BilingualModel(BaseEstimator):
         asked, offered = self.vectorize(queries, source), self.vectorize(candidates, target)
         scores = self._project(asked, source), self._project(offered, target)
         found = best_matches(*scores, check_count(top, "top"))
-        return Mates(source, target, *found, _known(asked), _known(offered), *scores)
+        known = self._known(asked, self._side(source)), self._known(offered, self._side(target))
+        return Mates(source, target, *found, *known, *scores)
 
     def average_precision(self, first: Sequence[str], second: Sequence[str]) -> AveragePrecision:
         """Average precision of finding mates among new pairs: document i of both languages is the same one."""
@@ -245,9 +254,15 @@ class BilingualModel(BaseEstimator):
     def _generate(self, queries, source, mus) -> list[list[GeneratedText]]:
         source = self.detect_language(queries) if source is None else source
         side = self._side(source)
-        generator = Generator(self.training_[1 - side], self.training_[side], tol=self.tol)
+        generator = Generator(
+            self.training_[1 - side],
+            self.training_[side],
+            x_preparation=self._preparation(1 - side),
+            y_preparation=self._preparation(side),
+            tol=self.tol,
+        )
         vectors = self.vectorize(queries, source)
-        known = _known(vectors)
+        known = self._known(vectors, side)
         texts = []
         for i in range(vectors.shape[0]):
             if known[i]:
@@ -269,7 +284,11 @@ class BilingualModel(BaseEstimator):
         more of the right words than the automatic one (benchmarks/translation.py).
         """
         side, position = self._position(word, source)
-        made = Translator(self.training_[1 - side], self.training_[side], tol=self.tol).translate(position, mu, gamma)
+        # words that the model does not read are not used; its feature weights would find fewer of the right ones
+        target, source_view = (
+            self._preparation(at).unweighted().transform(self.training_[at]) for at in (1 - side, side)
+        )
+        made = Translator(target, source_view, tol=self.tol).translate(position, mu, gamma)
         known = self.vectorizers_[side].words_
         made.company[position] = 0.0
         return Translation(
@@ -288,15 +307,20 @@ class BilingualModel(BaseEstimator):
         """The language and the column of a word."""
         check_is_fitted(self)
         sides = (0, 1) if source is None else (self._side(source),)
-        found = {side: at for side in sides if (at := self.vectorizers_[side].position(word)) is not None}
+        found = {side: at for side in sides if (at := self.vectorizers_[side].position(word)) in self._read(side)}
         if len(found) == 1:
             return next(iter(found.items()))
         if found:
             raise ValueError(f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language.")
-        known = [str(name) for side in sides for name in self.vectorizers_[side].words_]
+        known = [str(self.vectorizers_[side].words_[at]) for side in sides for at in sorted(self._read(side))]
         close = difflib.get_close_matches(word.lower(), known, n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "try another word."
-        raise ValueError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
+        raise ValueError(f"{word!r} is none of the {len(known)} words the model reads; {hint}")
+
+    def _read(self, side: int) -> set[int]:
+        """Columns of the words that the model reads."""
+        weights = self._preparation(side).feature_weights
+        return set(range(len(self.vectorizers_[side].words_)) if weights is None else np.flatnonzero(weights).tolist())
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
@@ -305,9 +329,7 @@ class BilingualModel(BaseEstimator):
         check_is_fitted(self)
         scca, (first, second) = self.scca_, self.vectorizers_
         names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
-        weights = getattr(scca, "y_feature_weights_", None)  # models of before these existed have none
-        second_view = FeatureView.of(self.training_[1], center=True, normalize=True, feature_weights=weights)
-        mates = second_view.rmatvec_undeflated(scca.y_weights_)
+        mates = self._preparation(1).transform(self.training_[1]).rmatvec(scca.y_weights_)
         return [
             Component(
                 number=j,
@@ -356,10 +378,6 @@ class BilingualModel(BaseEstimator):
                 for item in getattr(c, kind)
             ]
         )
-
-
-def _known(vectors: sp.csr_array) -> np.ndarray:
-    return np.diff(vectors.indptr) > 0
 
 
 def _strongest(weights: np.ndarray, names, rarity: np.ndarray | None = None) -> tuple[Weighted, ...]:

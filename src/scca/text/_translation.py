@@ -32,24 +32,25 @@ class Translated:
 
 
 class Translator:
-    """Words of the view X that go with a word of the view Y, given paired training documents of both.
+    """Words of the view `target` that go with a word of the view `source`, paired training documents of both.
 
     For the word k of Y it solves the paper's problem with features in place of samples behind a kernel,
 
         min over w, v of  ||X w - Y v||^2 + mu ||w||_1 + gamma sum_{i != k} v_i,    0 <= v <= 1,  v_k = 1,
 
-    documents centred and scaled to unit norm, every word of Y turned to where it goes with word k and not against it.
+    X and Y the prepared target and source, every word of Y turned to where it goes with word k and not against it.
 
     Parameters
     ----------
-    X, Y : {array, sparse matrix} of shape (n_samples, n_words)
+    target, source : FeatureView
+        Documents prepared as the model prepares them.
     tol : float, default=1e-6
         Duality gap to reach, relative to the squared norm of the anchored word's column.
     """
 
-    def __init__(self, X, Y, *, tol=1e-6):
-        self._target = FeatureView.of(X, center=True, normalize=True)
-        self._source = FeatureView.of(Y, center=True, normalize=True)
+    def __init__(self, target: FeatureView, source: FeatureView, *, tol=1e-6):
+        self._target = target
+        self._source = source
         self._tol = tol
 
     def translate(self, k: int, mu="auto", gamma="auto") -> Translated:

@@ -1,29 +1,37 @@
-"""Views of n samples: features or a kernel, dense or sparse, centred, scaled and deflated without touching the data."""
+"""Views of n samples: features or a kernel, dense or sparse, prepared and deflated without touching the data."""
 
-from ._features import FeatureProjector, FeatureView
-from ._kernel_views import KernelProjector, LinearKernelView, StoredKernelView, kernel_view
+from ._deflation import DeflatedView, Deflation
+from ._features import FeatureView
+from ._kernel_views import KernelPreparation, LinearKernelView, StoredKernelView, linear_kernel_view
 from ._kernels import Kernel
 from ._oriented import OrientedView
+from ._preparation import Preparation
+from ._projector import Projector
 from ._selection import ColumnSelection, Selection
 from ._storage import storage_of
-from .base import Projector, View
+from .base import PreparedView, View
 
 __all__ = [
     # the contract
     "View",
-    "Projector",
+    "PreparedView",
     "Selection",
     "ColumnSelection",
     # primal
+    "Preparation",
     "FeatureView",
-    "FeatureProjector",
     "OrientedView",
     # dual
     "Kernel",
+    "KernelPreparation",
     "StoredKernelView",
     "LinearKernelView",
-    "KernelProjector",
-    "kernel_view",
+    "linear_kernel_view",
+    # what Algorithm 4 takes, and what it leaves
+    "Deflation",
+    "DeflatedView",
+    # new samples
+    "Projector",
     # storage
     "storage_of",
 ]

@@ -1,78 +1,49 @@
 """A primal view: weights on features."""
 
-from dataclasses import dataclass
-
 import numpy as np
-import scipy.sparse as sp
 
-from ._basis import GrowingRows, SampleBasis
+from ._projector import Projector, SamplePreparation
 from ._selection import Selection
-from ._storage import SparseStorage, Storage, WeightedStorage, float64_rows, storage_of
-from .base import Projector, View
+from ._storage import SparseStorage, Storage
+from .base import PreparedView
 
-__all__ = ["FeatureProjector", "FeatureView", "deflated_diagonal", "inverse_norms"]
-
-_ROUNDING = 1e-14  # squared norms below this share of what they were computed from are zero
+__all__ = ["FeatureView"]
 
 
-class FeatureView(View):
-    """M = (I - T T') D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms), deflated scores T.
+class FeatureView(PreparedView):
+    """M = D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms).
 
-    L = D (A - 1 a') is the view before deflation. With feature weights c, A is the data times diag(c).
+    Made by `Preparation.transform`, whose feature weights are in A already; or of a matrix that is taken as it is.
     """
 
     def __init__(
-        self, storage: Storage, mean=None, scale=None, squares: np.ndarray | None = None, feature_weights=None
+        self,
+        storage: Storage,
+        mean: np.ndarray | None = None,
+        scale: np.ndarray | None = None,
+        squares: np.ndarray | None = None,
+        preparation: SamplePreparation | None = None,
     ):
         self.storage = storage
-        self.feature_weights = feature_weights
         self.shape = storage.shape
         self.n_stored = storage.n_stored
         self.mean = mean
         self.scale = scale
-        self.basis = SampleBasis(self.shape[0])
-        self._loadings = GrowingRows(self.shape[1])
-        self._squares = np.full(self.shape[0], np.nan) if squares is None else squares  # of the rows of L
-        self._energy = self._left = float(self._squares.sum())
-
-    @classmethod
-    def of(cls, data, *, center: bool, normalize: bool, feature_weights: np.ndarray | None = None) -> "FeatureView":
-        """The view of a checked array or sparse matrix, its features weighted, centred and scaled as asked."""
-        n = data.shape[0]
-        if feature_weights is None:
-            storage = storage_of(data)
-        elif sp.issparse(data):
-            storage = storage_of(_weighted(data, feature_weights))
-        else:
-            storage = WeightedStorage(storage_of(data), feature_weights)
-        mean = storage.rmatvec(np.full(n, 1.0 / n)) if center else None
-        squares, size = centred_square_norms(data, mean, feature_weights)
-        scale = inverse_norms(squares, size) if normalize else None
-        return cls(storage, mean, scale, squares if scale is None else squares * scale**2, feature_weights)
-
-    @property
-    def loadings(self) -> np.ndarray:
-        """T'L: what deflation takes from M'M is loadings'loadings."""
-        return self._loadings.array
+        self.preparation = preparation
+        self._squares = squares
 
     @property
     def is_sparse(self) -> bool:
         return isinstance(self.storage, SparseStorage)
 
     def matvec(self, weights):
-        return self.basis.project(self._matvec_undeflated(weights))
-
-    def _matvec_undeflated(self, weights):
         scores = self.storage.matvec(weights)
         if self.mean is not None:
             scores = scores - self.mean @ weights
         return scores if self.scale is None else scores * self.scale
 
     def rmatvec(self, r, columns=None):
-        return self.rmatvec_undeflated(self.basis.project(r), columns)
-
-    def rmatvec_undeflated(self, r, columns=None):
-        """L'r, of the view before deflation, for a vector or a matrix r, of all columns or of the given ones."""
+        """M'r for a vector or a matrix r, of all columns or of the given ones."""
         if self.scale is not None:
             r = (self.scale * r.T).T
         out = self.storage.rmatvec(r, columns)
@@ -82,13 +53,15 @@ class FeatureView(View):
         return out
 
     def columns(self, indices):
-        return self.basis.project(self._columns_undeflated(indices))
-
-    def _columns_undeflated(self, indices):
         block = self.storage.columns(indices)
         if self.mean is not None:
             block = block - self.mean[indices]
         return block if self.scale is None else block * self.scale[:, None]
+
+    def sample_squares(self):
+        if self._squares is None:
+            raise ValueError("a matrix taken as it is has no sample norms; make the view by a Preparation.")
+        return self._squares
 
     def square_norms(self):
         if not isinstance(self.storage, SparseStorage):
@@ -97,20 +70,17 @@ class FeatureView(View):
         squares = self.storage.square_norms(weights)
         if self.mean is not None:
             squares += self.mean * (self.mean * weights.sum() - 2.0 * self.storage.rmatvec(weights))
-        return np.maximum(squares - np.sum(self.loadings**2, axis=0), 0.0)
-
-    def sample_squares(self):
-        """Squared norms of the rows of M, the diagonal of M M' with M = (I - T T') L."""
-        if not len(self.basis):
-            return self._squares
-        images = np.array([self._matvec_undeflated(loading) for loading in self.loadings])
-        return deflated_diagonal(self._squares, self.basis.vectors, images)
+        return np.maximum(squares, 0.0)
 
     def selection(self):
         return SparseSelection(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
 
+    def restricted(self, columns: np.ndarray) -> "FeatureView":
+        """The chosen features alone, centred and scaled as the whole is."""
+        return FeatureView(self.storage.restricted(columns), None if self.mean is None else self.mean[columns], self.scale)
+
     def outer(self) -> np.ndarray:
-        """The linear kernel L L' of the view before deflation, an (n, n) array."""
+        """The linear kernel M M', an (n, n) array."""
         n, m = self.shape
         if isinstance(self.storage, SparseStorage):
             kernel = self.storage.outer()
@@ -120,37 +90,21 @@ class FeatureView(View):
             return kernel if self.scale is None else kernel * self.scale[:, None] * self.scale
         kernel = np.zeros((n, n))
         for start in range(0, m, n + 1):  # blocks of features that take no more memory than the kernel itself
-            block = self._columns_undeflated(np.arange(start, min(m, start + n + 1)))
+            block = self.columns(np.arange(start, min(m, start + n + 1)))
             kernel += block @ block.T
         return kernel
 
-    def similarities(self, sample) -> np.ndarray:
-        """Inner products of a new sample, a single row, with those of the view; centred and scaled as they are."""
-        dense = np.asarray(sample.toarray() if sp.issparse(sample) else sample, dtype=np.float64)
-        if self.mean is not None:
-            dense = dense - self.mean
-        if self.scale is not None:
-            norm = np.linalg.norm(dense)
-            dense = dense / (norm if norm > 0 else 1.0)
-        return self.matvec(dense[0])
-
-    def direction(self, score):
-        return self.rmatvec(score)
-
-    def deflate(self, direction):
-        coefficients = self.basis.append(self._matvec_undeflated(direction))
-        if coefficients is not None:
-            loading = self.rmatvec_undeflated(self.basis.vectors[:, -1])
-            self._loadings.extend(loading[None])
-            self._left -= float(loading @ loading)
-        return coefficients
-
-    @property
-    def remaining(self):
-        return self._left / self._energy if self._energy > 0 else 0.0
+    def similarities(self, others: "FeatureView") -> np.ndarray:
+        """Inner products of the samples of another view of the same features with those of this one, a row for each."""
+        products = np.empty((others.shape[0], self.shape[0]))
+        for i, unit in enumerate(np.eye(len(products))):
+            products[i] = self.matvec(others.rmatvec(unit))
+        return products
 
     def projector(self, rotations):
-        return FeatureProjector(self.mean, self.scale is not None, rotations, self.feature_weights)
+        if self.preparation is None:
+            raise ValueError("a matrix taken as it is cannot prepare new samples; make the view by a Preparation.")
+        return Projector(self.preparation, rotations)
 
 
 class SparseSelection(Selection):
@@ -176,7 +130,7 @@ class SparseSelection(Selection):
         return self._view.rmatvec(r, self._indices[start:])
 
     def gram(self, start):
-        """L_S'L_N of the stored, centred and scaled columns, less what deflation took."""
+        """M_S'M_N of the stored, centred and scaled columns."""
         view, rows, columns = self._view, self._indices, self._indices[start:]
         weights = None if view.scale is None else view.scale**2
         gram = self._storage.gram(rows, columns, weights)
@@ -186,60 +140,4 @@ class SparseSelection(Selection):
             gram -= np.outer(self._storage.rmatvec(weights, rows), right)
             gram -= np.outer(left, self._storage.rmatvec(weights, columns))
             gram += weights.sum() * np.outer(left, right)
-        return gram - view.loadings[:, rows].T @ view.loadings[:, columns]
-
-
-@dataclass(frozen=True)
-class FeatureProjector(Projector):
-    """x -> R'(c x - a) / ||c x - a||, c the feature weights, if any, and a the mean of c x."""
-
-    mean: np.ndarray | None
-    normalize: bool
-    rotations: np.ndarray
-    feature_weights: np.ndarray | None = None
-
-    def __call__(self, samples, diagonal=None):
-        weighted = self.rotations
-        if self.feature_weights is not None:
-            weighted = (self.feature_weights[:, None] * weighted).astype(weighted.dtype)
-        scores = np.asarray(samples @ weighted, dtype=np.float64)
-        if self.mean is not None:
-            scores -= self.mean @ self.rotations
-        if self.normalize:
-            scores *= inverse_norms(*centred_square_norms(samples, self.mean, self.feature_weights))[:, None]
-        return scores
-
-
-def _weighted(data, weights: np.ndarray):
-    """Sparse data times diag(weights), in the type of the data."""
-    return (data @ sp.diags_array(weights.astype(data.dtype))).tocsc()
-
-
-def centred_square_norms(data, mean: np.ndarray | None, weights=None) -> tuple[np.ndarray, np.ndarray]:
-    """||c x - a||^2 of every sample, c the weights, and the size of the terms it was computed from."""
-    if sp.issparse(data):
-        data = data if weights is None else _weighted(data, weights)
-        squares = np.asarray(data.astype(np.float64).power(2).sum(axis=1)).ravel()
-        if mean is None:
-            return squares, squares
-        size = squares + mean @ mean
-        return size - 2 * (data @ mean), size
-    squares, size = np.empty(data.shape[0]), np.empty(data.shape[0])
-    for rows, block in float64_rows(data):
-        block = block if weights is None else block * weights
-        size[rows] = np.einsum("ij,ij->i", block, block)
-        if mean is not None:
-            block = block - mean
-        squares[rows] = np.einsum("ij,ij->i", block, block)
-    return squares, size
-
-
-def deflated_diagonal(diagonal: np.ndarray, T: np.ndarray, images: np.ndarray) -> np.ndarray:
-    """The diagonal of P K P, P = I - T T', from that of K and the rows (K T)'."""
-    return diagonal - np.einsum("ij,ij->i", T, 2.0 * images.T - T @ (images @ T))
-
-
-def inverse_norms(squares: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """1 / norm of every sample; a sample of norm zero (to the rounding error of `size`) is left as it is, zero."""
-    nonzero = squares > _ROUNDING * size
-    return np.where(nonzero, 1.0 / np.sqrt(np.where(nonzero, squares, 1.0)), 1.0)
+        return gram

@@ -1,18 +1,21 @@
 """Dual views: weights on the training samples, seen through a kernel."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ._basis import GrowingRows, SampleBasis
-from ._features import FeatureProjector, FeatureView, deflated_diagonal, inverse_norms
+from .._validation import check_positive_semidefinite
+from ._features import FeatureView
 from ._kernels import Kernel
+from ._preparation import inverse_norms
+from ._projector import Projector
 from ._storage import storage_of
-from .base import Projector, View
+from .base import PreparedView
 
-__all__ = ["KernelProjector", "LinearKernelView", "StoredKernelView", "kernel_view"]
+__all__ = ["KernelPreparation", "LinearKernelView", "StoredKernelView", "linear_kernel_view"]
+
+_ROUNDING = 1e-14  # squared norms below this share of what they were computed from are zero
 
 # What decides whether a linear kernel is worth storing, in multiplications of a dense matrix-vector product.
 _PRODUCTS_A_COMPONENT = 10  # about how often the solver and deflation multiply by K for one component
@@ -21,49 +24,87 @@ _CALL_COST = 100_000  # of the extra steps of a product through the features
 _GEMM_GAIN = 20  # how much less a multiplication costs inside a matrix-matrix product
 
 
-class StoredKernelView(View):
-    """M = P L P with L = D (K - 1 c' - c 1' + g 1 1') D and P = I - T T'.
+@dataclass(frozen=True, eq=False)
+class KernelPreparation:
+    """y -> k(y), its kernel with the training samples, centred by their means and scaled by their norms and by ||y||.
 
-    K is stored, c are its column means and g their mean (centring in the kernel's feature space), D scales every sample
-    to unit norm. `_images` keeps L T.
+    Centring and scaling happen in the kernel's feature space: with the kernel K of the training samples, its column
+    means c and their mean g, the prepared kernel is D (K - 1 c' - c 1' + g 1 1') D, D = diag(scale).
+    """
+
+    kernel: Kernel
+    training: Any  # the training samples; None with a precomputed kernel
+    means: np.ndarray | None
+    grand_mean: float
+    scale: np.ndarray | None
+
+    def project(self, samples, directions, diagonal=None):
+        if samples is self.training:  # BLAS multiplies a matrix with itself in another order than with its equal
+            samples = samples.copy()
+        block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
+        directions = np.asarray(directions, dtype=np.float64)
+        directions = directions if self.scale is None else directions * self.scale[:, None]
+        scores = np.asarray(block @ directions, dtype=np.float64)
+        row_means = np.zeros(block.shape[0])
+        if self.means is not None:
+            row_means = np.asarray(block.mean(axis=1, dtype=np.float64)).ravel()
+            scores -= self.means @ directions + np.multiply.outer(row_means - self.grand_mean, directions.sum(axis=0))
+        if self.scale is not None:
+            if diagonal is None and not self.kernel.precomputed:
+                diagonal = self.kernel.diagonal(samples)
+            if diagonal is not None:
+                scores *= inverse_norms(*_centred_diagonal(diagonal, row_means, self.grand_mean))[:, None]
+        return scores
+
+
+class StoredKernelView(PreparedView):
+    """M = D (K - 1 c' - c 1' + g 1 1') D of a stored kernel K, prepared as `KernelPreparation` says.
+
+    The kernel of a feature view is stored as it is, and its new samples are prepared as features.
     """
 
     columns_are_samples = True
 
-    def __init__(self, matrix, projector_of: Callable[[np.ndarray], Projector], means=None, grand_mean=0.0, scale=None):
+    def __init__(self, matrix, preparation: KernelPreparation | None, features: FeatureView | None = None):
         self.storage = storage_of(matrix)
         self.shape = self.storage.shape
         self.n_stored = self.storage.n_stored
-        self.means = means
-        self.grand_mean = grand_mean
-        self.scale = scale
-        self.basis = SampleBasis(self.shape[0])
-        self._images = GrowingRows(self.shape[0])
-        squares, _ = _centred_diagonal(matrix.diagonal(), means if means is not None else 0.0, grand_mean)
-        self._squares = squares if scale is None else squares * scale**2
-        self._energy = self._left = float(self._squares.sum())
-        self._projector_of = projector_of
+        self._preparation, self._features = preparation, features
+        self._means = self._scale = None
+        self._grand_mean = 0.0
+        if preparation is not None:
+            self._means, self._grand_mean = preparation.means, preparation.grand_mean
+            self._scale = preparation.scale
+        squares, _ = _centred_diagonal(matrix.diagonal(), 0.0 if self._means is None else self._means, self._grand_mean)
+        self._squares = squares if self._scale is None else squares * self._scale**2
 
     @classmethod
-    def of(cls, data, kernel: Kernel, *, center: bool, normalize: bool, n_jobs=None) -> "StoredKernelView":
+    def of(
+        cls, data, kernel: Kernel, *, center: bool, normalize: bool, n_jobs=None, name: str = "the kernel matrix"
+    ) -> "StoredKernelView":
         """The view of checked samples (of a checked kernel matrix, if precomputed), centred and scaled as asked."""
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
-        means, grand_mean, scale = None, 0.0, None
+        training = None if kernel.precomputed else data
+        means, grand_mean = None, 0.0
         if center:
             means = np.asarray(matrix.mean(axis=0, dtype=np.float64)).ravel()
             grand_mean = float(means.mean())
-        if normalize:
-            squares, size = _centred_diagonal(matrix.diagonal(), means if center else 0.0, grand_mean)
-            _check_norms(squares, size)
-            scale = inverse_norms(squares, size)
-        training = None if kernel.precomputed else data
-        projector_of = partial(KernelProjector, kernel, training, means, grand_mean, scale)
-        return cls(matrix, projector_of, means, grand_mean, scale)
+        squares, noise = _centred_diagonal(matrix.diagonal(), means if center else 0.0, grand_mean)
+        if (np.abs(squares) < noise).all():
+            raise ValueError(
+                f"{name} says nothing of how samples differ: beside its size their squared norms are rounding error; "
+                "centre the data that it is computed from."
+            )
+        unscaled = cls(matrix, KernelPreparation(kernel, training, means, grand_mean, None))
+        check_positive_semidefinite(unscaled.matvec, unscaled.shape[0], name)
+        if not normalize:
+            return unscaled
+        return cls(matrix, KernelPreparation(kernel, training, means, grand_mean, inverse_norms(squares, noise)))
 
     @classmethod
     def of_linear(cls, features: FeatureView) -> "StoredKernelView":
         """The linear kernel of a feature view, whose new samples never need a kernel."""
-        return cls(features.outer(), partial(_linear_projector, features))
+        return cls(features.outer(), None, features)
 
     def matvec(self, weights):
         return self._product(self.storage.matvec, weights)
@@ -72,50 +113,31 @@ class StoredKernelView(View):
         return self._product(self.storage.rmatvec, r)
 
     def _product(self, multiply, v):
-        return self.basis.project(self._product_undeflated(multiply, self.basis.project(v)))
-
-    def _product_undeflated(self, multiply, v):
-        if self.scale is not None:
-            v = self.scale * v
+        if self._scale is not None:
+            v = self._scale * v
         out = multiply(v)
-        if self.means is not None:
-            out = out - self.means @ v - (self.means - self.grand_mean) * v.sum()
-        return out if self.scale is None else self.scale * out
+        if self._means is not None:
+            out = out - self._means @ v - (self._means - self._grand_mean) * v.sum()
+        return out if self._scale is None else self._scale * out
 
     def columns(self, indices):
         block = self.storage.columns(indices)
-        if self.means is not None:
-            block = block - self.means[indices] - (self.means - self.grand_mean)[:, None]
-        if self.scale is not None:
-            block = block * self.scale[:, None] * self.scale[indices]
-        return self.basis.project(block - self._images.array.T @ self.basis.vectors[indices].T)
+        if self._means is not None:
+            block = block - self._means[indices] - (self._means - self._grand_mean)[:, None]
+        if self._scale is not None:
+            block = block * self._scale[:, None] * self._scale[indices]
+        return block
 
-    def coordinate_products(self, weights):
-        return self.matvec(weights)
-
-    def coordinate_squares(self):
-        return deflated_diagonal(self._squares, self.basis.vectors, self._images.array)
-
-    def direction(self, score):
-        return score
-
-    def deflate(self, direction):
-        coefficients = self.basis.append(self._product_undeflated(self.storage.matvec, direction))
-        if coefficients is not None:
-            image = self._product_undeflated(self.storage.matvec, self.basis.vectors[:, -1])
-            self._images.extend(image[None])
-            self._left -= float(self.basis.vectors[:, -1] @ image)
-        return coefficients
-
-    @property
-    def remaining(self):
-        return self._left / self._energy if self._energy > 0 else 0.0
+    def sample_squares(self):
+        return self._squares
 
     def projector(self, rotations):
-        return self._projector_of(rotations)
+        if self._preparation is None:
+            return _linear_projector(self._features, rotations)
+        return Projector(self._preparation, rotations)
 
 
-class LinearKernelView(View):
+class LinearKernelView(PreparedView):
     """M = F F' for a feature view F of the same samples: the (n, n) matrix does not exist."""
 
     passes_per_column = 1
@@ -125,7 +147,6 @@ class LinearKernelView(View):
         self.features = features
         self.shape = (features.shape[0], features.shape[0])
         self.n_stored = features.n_stored
-        self.basis = features.basis
 
     def matvec(self, weights):
         return self.features.matvec(self.features.rmatvec(weights))
@@ -141,63 +162,15 @@ class LinearKernelView(View):
             block[:, position] = self.matvec(unit)
         return block
 
-    def coordinate_products(self, weights):
-        return self.matvec(weights)
-
-    def coordinate_squares(self):
+    def sample_squares(self):
         return self.features.sample_squares()
-
-    def direction(self, score):
-        return score
-
-    def deflate(self, direction):
-        return self.features.deflate(self.features.direction(direction))
-
-    @property
-    def remaining(self):
-        return self.features.remaining
 
     def projector(self, rotations):
         return _linear_projector(self.features, rotations)
 
 
-@dataclass(frozen=True)
-class KernelProjector(Projector):
-    """y -> Q'k(y) with k(y) centred by the training kernel's means and scaled by its norms and by ||y||."""
-
-    kernel: Kernel
-    training: object  # the training samples; None with a precomputed kernel
-    means: np.ndarray | None
-    grand_mean: float
-    scale: np.ndarray | None
-    rotations: np.ndarray
-
-    def __call__(self, samples, diagonal=None):
-        block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
-        row_means = np.zeros(block.shape[0])
-        rotations = self.rotations if self.scale is None else self.rotations * self.scale[:, None]
-        scores = np.asarray(block @ rotations, dtype=np.float64)
-        if self.means is not None:
-            row_means = np.asarray(block.mean(axis=1, dtype=np.float64)).ravel()
-            scores -= self.means @ rotations + np.multiply.outer(row_means - self.grand_mean, rotations.sum(axis=0))
-        if self.scale is not None:
-            if diagonal is None and not self.kernel.precomputed:
-                diagonal = self.kernel.diagonal(samples)
-            if diagonal is not None:
-                scores *= inverse_norms(*_centred_diagonal(diagonal, row_means, self.grand_mean))[:, None]
-        return scores
-
-
-def kernel_view(
-    data, kernel: Kernel, *, center: bool, normalize: bool, n_components: int, feature_weights=None, n_jobs=None
-) -> View:
-    """The dual view of checked samples (of a checked kernel matrix, if precomputed), in the cheapest storage.
-
-    Feature weights are for a linear kernel alone.
-    """
-    if not kernel.linear:
-        return StoredKernelView.of(data, kernel, center=center, normalize=normalize, n_jobs=n_jobs)
-    features = FeatureView.of(data, center=center, normalize=normalize, feature_weights=feature_weights)
+def linear_kernel_view(features: FeatureView, n_components: int) -> PreparedView:
+    """The dual view of prepared features, in the storage that is cheaper for so many components."""
     if _storing_is_cheaper(features, n_components):
         return StoredKernelView.of_linear(features)
     return LinearKernelView(features)
@@ -210,23 +183,13 @@ def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
     return n * n <= through_features and n <= _GEMM_GAIN * _PRODUCTS_A_COMPONENT * n_components
 
 
-def _linear_projector(features: FeatureView, rotations: np.ndarray) -> FeatureProjector:
+def _linear_projector(features: FeatureView, rotations: np.ndarray) -> Projector:
     """Rotations on samples become rotations on features: no kernel with the training samples is ever computed."""
-    primal = features.rmatvec_undeflated(rotations).astype(rotations.dtype)
-    return FeatureProjector(features.mean, features.scale is not None, primal, features.feature_weights)
-
-
-def _check_norms(squares: np.ndarray, size: np.ndarray) -> None:
-    worst = int(np.argmin(squares))
-    if squares[worst] < -1e-8 * size[worst]:
-        raise ValueError(
-            f"a kernel must be positive semi-definite, but sample {worst} has the squared norm {squares[worst]:.3g}; "
-            "use another kernel or normalize=False."
-        )
+    return features.projector(features.rmatvec(rotations).astype(rotations.dtype, order="C"))
 
 
 def _centred_diagonal(diagonal, row_means, grand_mean: float) -> tuple[np.ndarray, np.ndarray]:
-    """||phi(y) - mean||^2 from k(y, y), and the size of the terms it was computed from."""
+    """||phi(y) - mean||^2 from k(y, y), and what rounding error may have made of it."""
     diagonal = np.asarray(diagonal, dtype=np.float64)
     squares = diagonal - 2 * row_means + grand_mean
-    return squares, np.abs(diagonal) + 2 * np.abs(row_means) + abs(grand_mean)
+    return squares, _ROUNDING * (np.abs(diagonal) + 2 * np.abs(row_means) + abs(grand_mean))

@@ -12,7 +12,7 @@ class OrientedView(View):
     """M diag(signs) of a view M, signs being +1 or -1: weights that may only be positive get the sign of their own."""
 
     def __init__(self, view: View, signs: np.ndarray):
-        self.shape, self.n_stored, self.basis = view.shape, view.n_stored, view.basis
+        self.shape, self.n_stored = view.shape, view.n_stored
         self.passes_per_column = view.passes_per_column
         self.signs = signs
         self._view = view
@@ -26,21 +26,11 @@ class OrientedView(View):
     def columns(self, indices):
         return self._view.columns(indices) * self.signs[indices]
 
+    def sample_squares(self):
+        return self._view.sample_squares()
+
     def selection(self):
         return _OrientedSelection(self._view.selection(), self.signs)
-
-    def direction(self, score):
-        return self._view.direction(score)
-
-    def deflate(self, direction):
-        return self._view.deflate(direction)
-
-    @property
-    def remaining(self):
-        return self._view.remaining
-
-    def projector(self, rotations):
-        return self._view.projector(rotations)
 
 
 class _OrientedSelection(Selection):

@@ -4,8 +4,6 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ._basis import GrowingRows
-
 __all__ = ["ColumnSelection", "Selection"]
 
 
@@ -24,35 +22,46 @@ class Selection(ABC):
 
     @abstractmethod
     def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
-        """M_S' r for a matrix r, of the columns from position `start` on."""
+        """M_S'r for a matrix r, of the columns from position `start` on."""
 
     @abstractmethod
     def gram(self, start: int) -> np.ndarray:
-        """M_S' M_N, N being the columns from position `start` on."""
+        """M_S'M_N, N being the columns from position `start` on."""
 
 
 class ColumnSelection(Selection):
-    """Dense copies of the columns."""
+    """Dense copies of the columns, as the rows of a buffer that grows without copying it each time."""
 
     def __init__(self, view):
         self._view = view
-        self._rows = GrowingRows(view.shape[0])
+        self._buffer = np.empty((0, view.shape[0]))
+        self._size = 0
 
     def __len__(self):
-        return len(self._rows)
+        return self._size
+
+    @property
+    def _rows(self) -> np.ndarray:
+        return self._buffer[: self._size]
 
     @property
     def columns(self) -> np.ndarray:
-        return self._rows.array.T
+        return self._rows.T
 
     def add(self, indices):
-        self._rows.extend(self._view.columns(indices).T)
+        size = self._size + len(indices)
+        if size > len(self._buffer):
+            grown = np.empty((max(8, 2 * size), self._buffer.shape[1]))
+            grown[: self._size] = self._rows
+            self._buffer = grown
+        self._buffer[self._size : size] = self._view.columns(indices).T
+        self._size = size
 
     def matvec(self, weights):
         return self.columns @ weights
 
     def rmatvec(self, r, start=0):
-        return self._rows.array[start:] @ r
+        return self._rows[start:] @ r
 
     def gram(self, start):
-        return self._rows.array @ self._rows.array[start:].T
+        return self._rows @ self._rows[start:].T

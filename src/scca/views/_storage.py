@@ -40,14 +40,23 @@ class Storage(ABC):
     def columns(self, indices: np.ndarray) -> np.ndarray:
         """The chosen columns as a dense float64 array."""
 
+    @abstractmethod
+    def restricted(self, columns: np.ndarray) -> "Storage":
+        """A copy of the chosen columns alone, stored the same way."""
+
 
 class DenseStorage(Storage):
-    def __init__(self, array: np.ndarray):
+    """An array less `shift`, a number for each column; subtracted block by block, never from a copy of the whole."""
+
+    def __init__(self, array: np.ndarray, shift: np.ndarray | None = None):
         self.array = array
+        self.shift = shift
         self.shape = array.shape
         self.n_stored = array.size
 
     def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        if self.shift is not None:
+            return ((rows, block - self.shift) for rows, block in float64_rows(self.array))
         whole = [(slice(None), self.array)]  # nothing to convert: one product does it all
         return iter(whole) if self.array.dtype == np.float64 else float64_rows(self.array)
 
@@ -69,7 +78,11 @@ class DenseStorage(Storage):
         return out
 
     def columns(self, indices):
-        return self.array[:, indices].astype(np.float64, copy=False)
+        block = self.array[:, indices].astype(np.float64, copy=False)
+        return block if self.shift is None else block - self.shift[indices]
+
+    def restricted(self, columns):
+        return DenseStorage(self.array[:, columns], None if self.shift is None else self.shift[columns])
 
 
 class SparseStorage(Storage):
@@ -98,6 +111,9 @@ class SparseStorage(Storage):
 
     def columns(self, indices):
         return self.csc[:, indices].astype(np.float64, copy=False).toarray()
+
+    def restricted(self, columns):
+        return SparseStorage(self.csc[:, columns])
 
     def gram(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
         """A[:, rows]' diag(weights) A[:, columns]."""
@@ -135,6 +151,9 @@ class WeightedStorage(Storage):
     def columns(self, indices):
         return self._storage.columns(indices) * self._weights[indices]
 
+    def restricted(self, columns):
+        return WeightedStorage(self._storage.restricted(columns), self._weights[columns])
+
 
 class OperatorStorage(Storage):
     """A scipy LinearOperator; a symmetric one needs no transposed product."""
@@ -156,6 +175,9 @@ class OperatorStorage(Storage):
         units = np.zeros((self.shape[1], len(indices)))
         units[indices, np.arange(len(indices))] = 1.0
         return np.asarray(self.operator @ units, dtype=np.float64)
+
+    def restricted(self, columns):
+        return DenseStorage(self.columns(columns))
 
 
 def float64_rows(array: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:

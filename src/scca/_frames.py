@@ -1,0 +1,152 @@
+"""One way to read either view, whatever it comes in: its matrix, the names of its features, the labels of its rows."""
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._validation import DataWarning, check_magnitude, check_matrix, shown
+from .engine import warn
+
+__all__ = ["Features", "check_row_labels", "read_view"]
+
+_LISTED = 5  # names in a message
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """How many features a view has, and their names if it came as a frame whose columns are named by strings."""
+
+    count: int
+    names: np.ndarray | None = None
+
+    def check_same(self, known: "Features", name: str, owner: str) -> None:
+        """Refuse features other than the `known` ones that `owner` was fitted with, in scikit-learn's words."""
+        if self.names is not None and known.names is not None:
+            if not np.array_equal(self.names, known.names):
+                raise ValueError(_unlike_names(self.names, known.names, name))
+        elif self.names is not None or known.names is not None:
+            unlike = "has feature names" if known.names is None else "does not have valid feature names"
+            fitted = "without" if known.names is None else "with"
+            warn(f"{name} {unlike}, but {owner} was fitted {fitted} feature names", UserWarning)
+        if self.count != known.count:
+            raise ValueError(
+                f"{name} has {self.count} features, but {owner} is expecting {known.count} features as input: pass the "
+                "features it was fitted with."
+            )
+
+
+def read_view(data, name: str):
+    """A view as a checked matrix, and its features; a vector is one column of Y, and no matrix X.
+
+    Arrays, sparse matrices and arrays, lists, frames of pandas and polars, tables of pyarrow.
+    """
+    if data is None and name == "Y":
+        raise ValueError("requires y to be passed, but the target y is None: pass Y, the second view of the samples.")
+    names = _column_names(data, name)
+    matrix = check_matrix(data, name, vector_is_column=name == "Y")
+    check_magnitude(matrix, name)
+    return matrix, Features(matrix.shape[1], names)
+
+
+# --- names of features ------------------------------------------------------------------------------------------------
+
+
+def _column_names(data, name: str) -> np.ndarray | None:
+    """The names of a frame's columns, if all are strings; repeated ones, and strings beside others, are refused."""
+    # pyarrow's `columns` are the data
+    columns = getattr(data, "column_names", None) or getattr(data, "columns", None)
+    if columns is None:
+        return None
+    columns = list(columns)
+    repeated = [column for column, times in Counter(columns).items() if times > 1]
+    if repeated:
+        places = [i for i, column in enumerate(columns) if column == repeated[0]]
+        raise ValueError(
+            f"{name} must have columns with names of their own; {repeated[0]!r} names {len(places)} of them (the first "
+            f"two at {places[0]} and {places[1]}): rename or drop all but one."
+        )
+    strings = [isinstance(column, str) for column in columns]
+    if any(strings) and not all(strings):
+        other = columns[strings.index(False)]
+        raise TypeError(
+            f"Feature names are only supported if all input features have string names, but {name} has the column name "
+            f"{other!r} beside {columns[strings.index(True)]!r}: make all of them strings, as "
+            f"{name}.columns = {name}.columns.astype(str) does."
+        )
+    return np.array(columns, dtype=object) if columns and all(strings) else None
+
+
+def _unlike_names(given: np.ndarray, known: np.ndarray, name: str) -> str:
+    unseen, missing = sorted(set(given) - set(known)), sorted(set(known) - set(given))
+    message = (
+        f"The feature names{'' if name == 'X' else f' of {name}'} should match those that were passed during fit.\n"
+    )
+    if unseen:
+        message += "Feature names unseen at fit time:\n" + _listed(unseen)
+    if missing:
+        message += "Feature names seen at fit time, yet now missing:\n" + _listed(missing)
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    return message
+
+
+def _listed(names: list[str]) -> str:
+    return "".join(f"- {name}\n" for name in names[:_LISTED]) + ("- ...\n" if len(names) > _LISTED else "")
+
+
+# --- labels of rows ---------------------------------------------------------------------------------------------------
+
+
+def check_row_labels(X, Y) -> None:
+    """Refuse two frames whose rows have the same labels in another order, and warn if some are shared and misplaced.
+
+    Rows are paired by position. Labels that have nothing in common, or that are as good as none (0, 1, 2, ...), say
+    nothing about that, unless the other frame has the very same ones.
+    """
+    left, right = _row_labels(X), _row_labels(Y)
+    if left is None or right is None or len(left) != len(right) or left.equals(right):
+        return
+    x_codes, y_codes = _common_codes(left, right)
+    differ = x_codes != y_codes
+    if not differ.any():
+        return
+    n_codes = max(x_codes.max(), y_codes.max()) + 1
+    x_times, y_times = np.bincount(x_codes, minlength=n_codes), np.bincount(y_codes, minlength=n_codes)
+    if np.array_equal(x_times, y_times):
+        row = int(np.argmax(differ))
+        remedy = "Y.loc[X.index]" if left.is_unique else "both in one order, by a label of its own for each row"
+        raise ValueError(
+            f"X and Y have the same row labels in another order, first at row {row}, which is {shown(left[row])} in X "
+            f"and {shown(right[row])} in Y: pass {remedy}, or reset_index(drop=True) of both if rows are paired as "
+            "they stand."
+        )
+    misplaced = differ & (y_times[x_codes] > 0)
+    if misplaced.any() and not (_is_default(left) or _is_default(right)):
+        row = int(np.argmax(misplaced))
+        warn(
+            f"{np.count_nonzero(misplaced)} row labels of X stand at other rows of Y, first {shown(left[row])} at row "
+            f"{row}, where Y has {shown(right[row])}, and rows are paired as they stand; align both by their labels, "
+            "or pass reset_index(drop=True) of both if that is meant.",
+            DataWarning,
+        )
+
+
+def _row_labels(data):
+    """The index of a pandas frame or series; nothing else has one."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(data, pandas.DataFrame | pandas.Series):
+        return None
+    return data.index
+
+
+def _is_default(index) -> bool:
+    """Whether these are the row numbers that pandas gives where no labels were given."""
+    return isinstance(index, sys.modules["pandas"].RangeIndex) and index.start == 0 and index.step == 1
+
+
+def _common_codes(left, right) -> tuple[np.ndarray, np.ndarray]:
+    """A number for each label, the same for the same one in both; linear in the number of rows."""
+    codes, _ = sys.modules["pandas"].factorize(left.append(right), use_na_sentinel=False)
+    return codes[: len(left)], codes[len(left) :]

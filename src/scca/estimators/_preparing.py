@@ -1,0 +1,111 @@
+"""Both views of a fit, prepared: the one place where training data are weighted, centred, scaled and selected."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._frames import Features
+from ..views import FeatureView, Kernel, Preparation, PreparedView, StoredKernelView
+from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, shared_weights
+
+__all__ = ["Known", "PreparedPair", "Preparing"]
+
+Prepared = FeatureView | StoredKernelView
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What a fit remembers of the features of both views, under the names of the attributes; no names, no attribute."""
+
+    n_features_in_: int
+    feature_names_in_: np.ndarray | None
+    n_features_y_: int
+    feature_names_y_: np.ndarray | None
+
+    def of(self, name: str) -> Features:
+        """The features of "X" or "Y"."""
+        if name == "X":
+            return Features(self.n_features_in_, self.feature_names_in_)
+        return Features(self.n_features_y_, self.feature_names_y_)
+
+
+@dataclass(frozen=True)
+class PreparedPair:
+    """Checked and prepared training data of an estimator, which any number of fits can share: nothing changes them.
+
+    Attributes
+    ----------
+    views : dict of str to PreparedView
+        X and Y as the estimator looks at them, features or kernels.
+    dtypes : dict of str to dtype
+        What X and Y came in, and answers go out in.
+    n_components : int
+        How many the estimator asked for.
+    known : Known
+        What is remembered of the features.
+    """
+
+    views: Mapping[str, PreparedView]
+    dtypes: Mapping[str, np.dtype]
+    n_components: int
+    known: Known
+
+
+@dataclass(frozen=True)
+class Preparing:
+    """How training data become views.
+
+    Attributes
+    ----------
+    kernels : mapping of view names to Kernel
+        The views that have no features of their own: those behind a kernel that is not linear.
+    center, normalize : bool
+    weighted : bool
+        Whether features are weighted by how well the other view predicts them.
+    n_features : int or None
+        How many features of a view are read; None for all.
+    n_jobs : int or None
+    """
+
+    kernels: Mapping[str, Kernel]
+    center: bool
+    normalize: bool
+    weighted: bool
+    n_features: int | None = None
+    n_jobs: int | None = None
+
+    def views(self, data: Mapping[str, Any]) -> dict[str, Prepared]:
+        """The prepared views of checked data, by name."""
+        data = {name: self._by_columns(samples, name) for name, samples in data.items()}
+        views = {name: self._view(samples, name) for name, samples in data.items()}
+        n = min(view.shape[0] for view in views.values())
+        if not self.weighted or n < FEWEST_PAIRS:
+            return views
+        rows = np.unique(np.linspace(0, n - 1, min(n, MOST_PAIRS)).astype(int))  # all, or some evenly spaced
+        weights = shared_weights(*(self._judged(views[name], data[name], rows) for name in data), self.n_features)
+        return {
+            name: view if earned is None else view.preparation.weighted(earned).transform(data[name])
+            for (name, view), earned in zip(views.items(), weights, strict=True)
+        }
+
+    def _judged(self, view: Prepared, samples, rows: np.ndarray) -> FeatureView | np.ndarray:
+        """What feature weights are estimated from: the features of some samples, or their kernel."""
+        if isinstance(view, StoredKernelView):
+            return view.columns(rows)[rows]
+        return view if len(rows) == view.shape[0] else self._fitted(samples[rows]).transform(samples[rows])
+
+    def _view(self, samples, name: str) -> Prepared:
+        if name in self.kernels:
+            settings = {"center": self.center, "normalize": self.normalize, "n_jobs": self.n_jobs}
+            return StoredKernelView.of(samples, self.kernels[name], name=f"the kernel matrix of {name}", **settings)
+        return self._fitted(samples).transform(samples)
+
+    def _fitted(self, samples) -> Preparation:
+        return Preparation.fit(samples, center=self.center, normalize=self.normalize)
+
+    def _by_columns(self, samples, name: str):
+        """Sparse features in the order that products with them need, once for all that follows."""
+        return sp.csc_array(samples) if sp.issparse(samples) and name not in self.kernels else samples

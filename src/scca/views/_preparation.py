@@ -1,0 +1,195 @@
+"""How the features of a view are prepared: weighted, centred, scaled to unit norm; learnt once, used for all samples."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._features import FeatureView
+from ._storage import DenseStorage, SparseStorage, Storage, WeightedStorage, float64_rows
+
+__all__ = ["Preparation", "inverse_norms"]
+
+_EPSILON = np.finfo(np.float64).eps
+_DWARFED = 1e6  # times its variance: from here on a squared mean costs digits that the deviations need
+_SUBTRACTED = (16 * _EPSILON) ** 2  # of ||x||^2: what rounding leaves of ||x - a||^2 where x is a
+_EXPANDED = 1e-14  # of the terms of x'x - 2 x'a + a'a: what rounding leaves where x is a
+
+
+def _no_columns() -> np.ndarray:
+    return np.empty(0, dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """x -> c (x - a) / ||c (x - a)||: feature weights c, training means a, every sample scaled to unit norm.
+
+    Used as scikit-learn's transformers are, `Preparation.fit(training).transform(samples)`, but the answer is a
+    `FeatureView`: sparse samples stay sparse, and nothing of their size is copied. A sample of norm zero stays zero.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (m,) or None
+        a; None leaves the samples where they are.
+    normalize : bool
+    feature_weights : ndarray of shape (m,) or None
+        c; a feature of weight 0 is not read at all.
+    offset : ndarray of int
+        Columns whose mean dwarfs their deviations, such as years or times in seconds: of sparse samples these are
+        subtracted from, not corrected for afterwards.
+    """
+
+    mean: np.ndarray | None = None
+    normalize: bool = False
+    feature_weights: np.ndarray | None = None
+    offset: np.ndarray = field(default_factory=_no_columns)
+
+    @classmethod
+    def fit(cls, data, *, center: bool = True, normalize: bool = True) -> "Preparation":
+        """Learn the means of a checked array or sparse matrix."""
+        if not center:
+            return cls(normalize=normalize)
+        mean, variance = _sparse_moments(data) if sp.issparse(data) else _dense_moments(data)
+        return cls(mean, normalize, offset=np.flatnonzero(mean**2 > _DWARFED * variance))
+
+    def weighted(self, feature_weights: np.ndarray | None) -> "Preparation":
+        """The same with other feature weights."""
+        return replace(self, feature_weights=feature_weights)
+
+    def transform(self, samples) -> FeatureView:
+        """The prepared samples, one row each."""
+        squares, noise, size = self._square_norms(samples)
+        scale = inverse_norms(squares, noise) if self.normalize else None
+        storage, mean = self._stored(samples, shifted=size > _DWARFED * squares.sum())
+        return FeatureView(storage, mean, scale, squares if scale is None else squares * scale**2, preparation=self)
+
+    def project(self, samples, directions, diagonal=None):
+        """The prepared samples times `directions` (m, c), in float64."""
+        weighted = np.asarray(directions, dtype=np.float64)
+        if self.feature_weights is not None:
+            weighted = self.feature_weights[:, None] * weighted
+        if sp.issparse(samples):
+            scores = samples @ weighted
+            if self.mean is not None:
+                scores -= self.mean @ weighted
+        else:
+            scores = np.empty((samples.shape[0], weighted.shape[1]))
+            for rows, block in float64_rows(samples):
+                scores[rows] = (block if self.mean is None else block - self.mean) @ weighted
+        if self.normalize:
+            squares, noise, _ = self._square_norms(samples)
+            scores *= inverse_norms(squares, noise)[:, None]
+        return scores
+
+    def unweighted(self) -> "Preparation":
+        """The same with equal weights for all features that are read; the others stay unread."""
+        weights = self.feature_weights
+        return self if weights is None else self.weighted(None if weights.all() else (weights != 0).astype(np.float64))
+
+    def reads(self, samples) -> np.ndarray:
+        """Whether each sample has a value other than zero in any feature that is read."""
+        if sp.issparse(samples):
+            read = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights != 0
+            return (samples != 0).astype(np.float64) @ read > 0
+        return (samples if self.feature_weights is None else samples[:, self.feature_weights != 0]).any(axis=1)
+
+    # --- the pieces ------------------------------------------------------------------------------------------------
+
+    def _stored(self, samples, *, shifted: bool) -> tuple[Storage, np.ndarray | None]:
+        """c x in the cheapest storage, and the mean that is still to be subtracted from it."""
+        weights = self.feature_weights
+        mean = self.mean if self.mean is None or weights is None else weights * self.mean
+        if sp.issparse(samples):
+            columns = sp.csc_array(samples)
+            if len(self.offset):
+                columns, mean = self._without_offset(columns), np.where(self._is_offset(), 0.0, mean)
+            return SparseStorage(columns if weights is None else _weighted(columns, weights)), mean
+        if self.mean is None or not shifted:
+            storage: Storage = DenseStorage(samples)
+        else:
+            storage, mean = DenseStorage(samples, shift=self.mean), None
+        return storage if weights is None else WeightedStorage(storage, weights), mean
+
+    def _is_offset(self) -> np.ndarray:
+        mask = np.zeros(len(self.mean), dtype=bool)
+        mask[self.offset] = True
+        return mask
+
+    def _without_offset(self, columns: sp.csc_array) -> sp.csc_array:
+        """The mean subtracted from the offset columns, which have hardly a zero to lose."""
+        others = _weighted(columns, (~self._is_offset()).astype(columns.dtype))
+        block = (columns[:, self.offset].toarray() - self.mean[self.offset]).astype(columns.dtype)
+        pointers = np.concatenate([[0], np.cumsum(np.where(self._is_offset(), len(block), 0))])
+        rows = np.tile(np.arange(len(block)), block.shape[1])
+        return sp.csc_array(others + sp.csc_array((block.ravel("F"), rows, pointers), shape=columns.shape))
+
+    def _square_norms(self, samples) -> tuple[np.ndarray, np.ndarray, float]:
+        """||c (x - a)||^2 of every sample, what rounding error may have made of it, and the sum of all ||c x||^2."""
+        return self._sparse_square_norms(samples) if sp.issparse(samples) else self._dense_square_norms(samples)
+
+    def _dense_square_norms(self, samples):
+        squares, size = np.empty(samples.shape[0]), np.empty(samples.shape[0])
+        for rows, block in float64_rows(samples):
+            block = block if self.feature_weights is None else block * self.feature_weights
+            size[rows] = np.einsum("ij,ij->i", block, block)
+            if self.mean is not None:
+                block = block - (self.mean if self.feature_weights is None else self.feature_weights * self.mean)
+            squares[rows] = np.einsum("ij,ij->i", block, block)
+        return squares, _SUBTRACTED * size, float(size.sum())
+
+    def _sparse_square_norms(self, samples):
+        weights = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights
+        expanded = weights.copy()
+        expanded[self.offset] = 0.0
+        entries = _weighted(samples.astype(np.float64), expanded)
+        size = np.asarray(entries.power(2).sum(axis=1)).ravel()
+        if self.mean is None:
+            return size, 0.0 * size, float(size.sum())
+        mean = expanded * self.mean
+        terms = size + mean @ mean
+        squares, noise = terms - 2 * (entries @ mean), _EXPANDED * terms
+        if len(self.offset):
+            block = samples[:, self.offset].toarray().astype(np.float64)
+            noise += _SUBTRACTED * np.sum((block * weights[self.offset]) ** 2, axis=1)
+            squares += np.sum(((block - self.mean[self.offset]) * weights[self.offset]) ** 2, axis=1)
+        return squares, noise, float(size.sum())
+
+
+def _dense_moments(data) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of the columns, from the differences to the first row: a large offset costs no digit."""
+    pivot = np.asarray(data[0], dtype=np.float64)
+    total, squares = np.zeros(data.shape[1]), np.zeros(data.shape[1])
+    for _, block in float64_rows(data):
+        block = block - pivot
+        total += block.sum(axis=0)
+        squares += np.einsum("ij,ij->j", block, block)
+    shift = total / len(data)
+    return pivot + shift, np.maximum(squares / len(data) - shift**2, 0.0)
+
+
+def _sparse_moments(data) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of the columns; of those that stand far from zero, from the differences to their first."""
+    n, entries = data.shape[0], data.astype(np.float64)  # scipy.sparse adds float32 up in float32
+    mean = np.asarray(entries.sum(axis=0)).ravel() / n
+    variance = np.asarray(entries.power(2).sum(axis=0)).ravel() / n - mean**2
+    far = np.flatnonzero(mean**2 > 1e-3 * _DWARFED * variance)  # from here on the difference above has few digits
+    if len(far):
+        mean[far], variance[far] = _dense_moments(data[:, far].toarray())
+    return mean, variance
+
+
+def _weighted(data, weights: np.ndarray):
+    """Sparse data times diag(weights), in the type of the data; what becomes zero is dropped."""
+    columns = data.indices if data.format == "csr" else np.repeat(np.arange(data.shape[1]), np.diff(data.indptr))
+    values = data.data * weights.astype(data.dtype)[columns]
+    scaled = type(data)((values, data.indices, data.indptr), shape=data.shape)
+    if not weights.all():
+        scaled = scaled.copy()
+        scaled.eliminate_zeros()
+    return scaled
+
+
+def inverse_norms(squares: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """1 / norm of every sample; one that is zero, to rounding error, is left as it is."""
+    nonzero = squares > noise
+    return np.where(nonzero, 1.0 / np.sqrt(np.where(nonzero, squares, 1.0)), 1.0)

@@ -1,0 +1,32 @@
+"""From new samples to scores: what a fitted model keeps of each view."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+__all__ = ["Projector", "SamplePreparation"]
+
+
+class SamplePreparation(Protocol):
+    """How samples of a view were prepared in training, and others are to be."""
+
+    def project(self, samples, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
+        """The prepared samples times `directions`, in float64.
+
+        `diagonal` is k(x, x) of each new sample; only a precomputed kernel cannot find it for itself. Without it the
+        rows of a precomputed block are not scaled to unit norm, which leaves the direction of every score, and so its
+        ranking among others, as it is.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class Projector:
+    """Scores of new samples of one view: prepared as in training, times the directions."""
+
+    preparation: SamplePreparation
+    directions: np.ndarray
+
+    def __call__(self, samples, diagonal: np.ndarray | None = None) -> np.ndarray:
+        """Scores (n_new, c) in float64; `diagonal` as for `SamplePreparation.project`."""
+        return self.preparation.project(samples, self.directions, diagonal)
