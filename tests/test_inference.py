@@ -321,6 +321,13 @@ def test_warnings_come_once(views):
     assert caught[0].filename == __file__
 
 
+@pytest.mark.parametrize("n_jobs", [0, "all"])
+def test_number_of_jobs_that_is_none(n_jobs, views):
+    for call in (permutation_test, stability_selection):
+        with pytest.raises(ValueError, match=f"n_jobs must be None or an integer other than 0; got {n_jobs!r}"):
+            call(SparseCCA(1), *views, n_jobs=n_jobs)
+
+
 def test_progress(views):
     done: list = []
     permutation_test(KernelCCA(1), *views, n_permutations=2, progress=lambda *counts: done.append(counts))

@@ -1,7 +1,7 @@
 """Files that appear whole or not at all."""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,7 +29,7 @@ def atomic_write(path) -> Iterator[IO[bytes]]:
     """A file to write to that takes its place at `path` only when all of it is on the disk."""
     path = check_output(path)
     try:
-        descriptor, draft = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        draft, descriptor = _new_draft(path)
     except PermissionError as error:
         raise PermissionError(f"the folder {path.parent} cannot be written to; choose another.") from error
     try:
@@ -37,14 +37,14 @@ def atomic_write(path) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, path)
     except BaseException:  # Ctrl-C included: nothing half-written stays
-        Path(draft).unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _new_draft(path: Path) -> tuple[Path, int]:
+    """A new file beside `path`, open for writing; its mode is the system's to choose, by the umask of the moment."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)  # Windows has text files, too
+    return draft, os.open(draft, flags, 0o666)

@@ -1,13 +1,13 @@
 """One way to read either view, whatever it comes in: its matrix, the names of its features, the labels of its rows."""
 
 import sys
-import warnings
 from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from ._validation import DataWarning, check_magnitude, check_matrix, shown
+from .engine import warn
 
 __all__ = ["Features", "check_row_labels", "read_view"]
 
@@ -29,7 +29,7 @@ class Features:
         elif self.names is not None or known.names is not None:
             unlike = "has feature names" if known.names is None else "does not have valid feature names"
             fitted = "without" if known.names is None else "with"
-            warnings.warn(f"{name} {unlike}, but {owner} was fitted {fitted} feature names", UserWarning, stacklevel=6)
+            warn(f"{name} {unlike}, but {owner} was fitted {fitted} feature names", UserWarning)
         if self.count != known.count:
             raise ValueError(
                 f"{name} has {self.count} features, but {owner} is expecting {known.count} features as input: pass the "
@@ -125,12 +125,11 @@ def check_row_labels(X, Y) -> None:
     misplaced = differ & (y_times[x_codes] > 0)
     if misplaced.any() and not (_is_default(left) or _is_default(right)):
         row = int(np.argmax(misplaced))
-        warnings.warn(
+        warn(
             f"{np.count_nonzero(misplaced)} row labels of X stand at other rows of Y, first {shown(left[row])} at row "
             f"{row}, where Y has {shown(right[row])}, and rows are paired as they stand; align both by their labels, "
             "or pass reset_index(drop=True) of both if that is meant.",
             DataWarning,
-            stacklevel=4,
         )
 
 

@@ -1,6 +1,5 @@
 """Checks of what users hand in: one sentence that names the view, the bound, the value and the remedy."""
 
-import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -9,6 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
+
+from .engine import warn
 
 __all__ = [
     # data
@@ -25,7 +26,6 @@ __all__ = [
     "check_count",
     "check_flag",
     "check_keywords",
-    "check_n_jobs",
     "check_seed",
     "check_tolerance",
     "check_verbose",
@@ -181,19 +181,17 @@ def warn_uninformative(data, name: str) -> None:
             "pass data that differ between samples."
         )
     if n_constant:
-        warnings.warn(
+        warn(
             f"{name} has {n_constant} constant features (first: {np.argmax(constant)}), which say nothing and lower "
             "the automatic penalty, a mean over all features; drop them if that is not meant.",
             DataWarning,
-            stacklevel=4,
         )
     zero = _zero_rows(data)
     if zero.any():
-        warnings.warn(
+        warn(
             f"{name} has {np.count_nonzero(zero)} all-zero samples (first: {np.argmax(zero)}), which carry no "
             "information; drop such pairs if that is not meant.",
             DataWarning,
-            stacklevel=4,
         )
 
 
@@ -299,13 +297,6 @@ def check_tolerance(value, name: str = "tol") -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must be a number between 0 and 1; got {shown(value)}: 1e-6 is the default.")
     return float(value)
-
-
-def check_n_jobs(value) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value == 0):
-        raise ValueError(
-            f"n_jobs must be None or an integer other than 0; got {shown(value)}: 1 works alone, -1 uses every core."
-        )
 
 
 def check_verbose(value) -> None:

@@ -1,6 +1,7 @@
 """SparseCCACV: the table against a plain loop, the choice, and every kind of view."""
 
 import warnings
+from inspect import Parameter, signature
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from scca import DataWarning, EmptyComponentWarning, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
+from scca.engine import run_tasks
 from scca.retrieval import mate_ranks
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
@@ -191,7 +193,7 @@ class TestViews:
         np.testing.assert_array_equal(model.component_scores_[:, 2], model.component_scores_[:, 1])
         np.testing.assert_array_equal(model.component_scores_[:, 3], model.component_scores_[:, 1])
         searching, refitting = (str(warning.message) for warning in caught)
-        assert searching.startswith("6 of 6 fits of the cross-validation warned; the first, fold 0 with mu=auto*0.1")
+        assert searching.startswith("in 6 of 6 fits of the cross-validation, the first time: fold 0 with mu=auto*0.1")
         assert refitting.startswith("the views are exhausted after 2 of n_components=4")
 
 
@@ -213,13 +215,29 @@ class TestSearch:
         small().fit_with_progress(*pairs, lambda *call: calls.append(call))
         assert calls == [(made, 6) for made in range(1, 7)]
 
+    def test_one_task_is_one_fold_with_all_factors(self, pairs, monkeypatch):
+        tasks = []
+
+        def recording(compute, given, *counts, **settings):
+            tasks.extend(given)
+            return run_tasks(compute, tasks, *counts, **settings)
+
+        monkeypatch.setattr("scca.estimators._cross_validation.run_tasks", recording)
+        small().fit(*pairs)
+        assert [[trial.fold for _, trial in task] for task in tasks] == [[0, 0], [1, 1], [2, 2]]
+        assert all([model.mu for model, _ in task] == ["auto*0.5", "auto*2.0"] for task in tasks)
+
+    def test_number_of_jobs_that_is_none(self, pairs):
+        with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0; got 0"):
+            small(n_jobs=0).fit(*pairs)
+
     @pytest.mark.filterwarnings("error::scca.EmptyComponentWarning")
     def test_warnings_are_said_once(self, pairs):
         with pytest.warns(EmptyComponentWarning) as caught:
             small(mu_factors=(1, 50), anchors="sequential", directions="smooth").fit(*pairs)
         assert len(caught) == 1
         assert str(caught[0].message).startswith(
-            "3 of 6 fits of the cross-validation warned; the first, fold 0 with mu=auto*50.0, gamma=auto: every anchor"
+            "in 3 of 6 fits of the cross-validation, the first time: fold 0 with mu=auto*50.0, gamma=auto: every anchor"
         )
 
     def test_features_that_are_constant_in_a_fold_do_not_warn(self, pairs):
@@ -249,6 +267,16 @@ class TestScikitLearn:
         assert plain.keys() - mine.keys() == {"mu", "gamma"}
         assert mine.keys() - plain.keys() == {"mu_factors", "gamma_factors", "cv", "scoring", "rule"}
         assert all(mine[name] == plain[name] for name in mine.keys() & plain.keys())
+
+    def test_signature_spells_out_every_parameter(self):
+        """What help() shows is what is there: no `**`, and the same defaults, kinds and order as `SparseCCA` has."""
+        mine, plain = (dict(signature(kind.__init__).parameters) for kind in (SparseCCACV, SparseCCA))
+        assert "__signature__" not in vars(SparseCCACV.__init__)
+        shared = [name for name in plain if name not in ("mu", "gamma")]
+        assert [name for name in mine if name in plain] == shared
+        assert all(mine[name] == plain[name] for name in shared)
+        assert {parameter.kind for name, parameter in mine.items() if name not in plain} == {Parameter.KEYWORD_ONLY}
+        assert set(mine) - {"self"} == set(SparseCCACV().get_params())
 
     def test_clone_and_set_params(self, pairs):
         model = SparseCCACV(4, mu_factors=[1, 2], kernel="rbf", kernel_params={"gamma": 0.1}, n_jobs=2)

@@ -272,7 +272,6 @@ def test_inner_users_get_arrays():
         np.testing.assert_array_equal(model._project(vectors, "fr"), expected)
 
 
-@pytest.mark.xfail(strict=True, reason="to be wired: folds are scored by transform, which gives frames here")
 def test_cross_validation_gets_arrays(pair):
     expected = SparseCCACV(2, mu_factors=(0.5, 1), cv=3).fit(*pair)
     with sklearn.config_context(transform_output="pandas"):

@@ -102,6 +102,8 @@ def test_a_folder_of_another_run_is_refused_and_kept(tmp_path, corpus, settings)
 def test_what_cannot_be_done_is_refused(tmp_path, corpus):
     with pytest.raises(ValueError, match="no experiment 'figure9'; choose from figure1, table1"):
         reproduce(tmp_path / "r", corpus, corpus, Settings(), only=["figure9"])
+    with pytest.raises(ValueError, match="jobs must be None or an integer other than 0; got 0"):
+        reproduce(tmp_path / "r", corpus, corpus, Settings(), jobs=0)
     with pytest.raises(ValueError, match="no experiment 'extra-errors'.*--size"):
         reproduce(tmp_path / "r", corpus, corpus, Settings(), only=["extra-errors"])
     with pytest.raises(ValueError, match="size 20/7 needs 27 documents; there are 26"):

@@ -1,6 +1,7 @@
 """scikit-learn estimators of two paired views."""
 
-from ._components import EmptyComponentWarning
+from ._base import PairedTransformer
+from ._components import EmptyComponentWarning, NothingSharedError
 from ._cross_validation import SparseCCACV
 from ._kernel_cca import KernelCCA
 from ._sparse_cca import PAPER, SparseCCA
@@ -10,8 +11,10 @@ __all__ = [
     "SparseCCA",
     "SparseCCACV",
     "KernelCCA",
+    "PairedTransformer",
     # settings
     "PAPER",
-    # warnings
+    # warnings and errors
     "EmptyComponentWarning",
+    "NothingSharedError",
 ]

@@ -17,11 +17,11 @@ from .._validation import (
     check_flag,
     check_kernel_matrix,
     check_keywords,
-    check_n_jobs,
     check_same_samples,
     shown,
     warn_uninformative,
 )
+from ..engine import check_n_jobs
 from ..retrieval import average_precision
 from ..views import FeatureView, Kernel, PreparedView, Projector, StoredKernelView
 from ._preparing import Known, PreparedPair, Preparing

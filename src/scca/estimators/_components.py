@@ -1,7 +1,6 @@
 """Algorithm 4: one component after another, each on what the ones before it left."""
 
 import logging
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,6 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
+from ..engine import in_this_context, warn
 from ..solver import ComponentResult, Penalty, solve_views
 from ..views import DeflatedView, Deflation, OrientedView, View
 from ._anchors import AnchorStrategy
@@ -136,19 +136,17 @@ def _log(found: list[Component], level: int) -> None:
 
 def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
     if len(found) < n_components:
-        warnings.warn(
+        warn(
             f"the views are exhausted after {len(found)} of n_components={n_components} components: nothing they share "
             f"is left; set n_components={len(found)}.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     short = [number for number, component in enumerate(found) if not component.converged]
     if short:
-        warnings.warn(
+        warn(
             f"{len(short)} of {len(found)} components did not converge (first: {short[0]}); converged_ says which: raise "
             "max_iter or tol, or take refine=False or other directions.",
             ConvergenceWarning,
-            stacklevel=5,
         )
 
 
@@ -165,10 +163,10 @@ class _Search:
         anchors = self._anchors
         candidates = anchors.candidates(left, right)
         empty: list[int] = []
-        fallback = None
+        fallback, attempt = None, in_this_context(self._try)
         while group := list(islice(candidates, anchors.compared)):
             n_jobs = self._settings.n_jobs if len(group) > 1 else 1
-            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(self._try)(left, right, k) for k in group)
+            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(attempt)(left, right, k) for k in group)
             self._largest = max(self._largest, *(square for square, _ in trials))
             visible = {k: found for k, (square, found) in zip(group, trials, strict=True) if self._is_visible(square)}
             found = [component for component in visible.values() if component is not None]
@@ -204,11 +202,10 @@ class _Search:
             half = Penalty(value=0.5 * largest)
             component = self._solve(left, right, anchor, y, half, held) if largest > 0 else None
         if component is not None:
-            warnings.warn(
+            warn(
                 f"every anchor left gives an empty component; one is made with e held at anchor {anchor} and "
                 f"mu={component.result.mu:.3g}: lower mu or raise gamma to choose otherwise.",
                 EmptyComponentWarning,
-                stacklevel=7,
             )
         return component
 

@@ -1,23 +1,20 @@
 """Sparse CCA with the penalties chosen by cross-validation."""
 
-import inspect
 import logging
-import warnings
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.stats import rankdata
 from sklearn.base import clone
-from sklearn.model_selection import check_cv
 
-from .._threads import one_thread
 from .._validation import DataWarning
+from ..engine import Collector, Pairs, Progress, collected, consecutive_folds, run_tasks, say_once, silenced
 from ..retrieval import average_precision
+from ..solver import DEFAULT_MAX_ITER
 from ._sparse_cca import SparseCCA
 
 __all__ = ["SparseCCACV"]
@@ -25,24 +22,6 @@ __all__ = ["SparseCCACV"]
 _RULES = ("best", "one-standard-error")
 
 logger = logging.getLogger(__name__)
-
-
-def _with_parameters_of(parent: type, *, without: tuple[str, ...]):
-    """Spell out the `**settings` of an `__init__` as the keywords of the parent's, but for some.
-
-    scikit-learn reads an estimator's parameters from this signature, and passes over `**`.
-    """
-
-    def decorate(init: Any):
-        own = inspect.signature(init).parameters
-        inherited = inspect.signature(parent.__init__).parameters  # type: ignore[misc]
-        init.__signature__ = inspect.Signature(
-            [parameter for parameter in own.values() if parameter.kind is not parameter.VAR_KEYWORD]
-            + [parameter for name, parameter in inherited.items() if name not in (*own, *without)]
-        )
-        return init
-
-    return decorate
 
 
 class SparseCCACV(SparseCCA):
@@ -69,7 +48,7 @@ class SparseCCACV(SparseCCA):
         Which factors to choose: those with the best mean score, or, for fewer weights, the largest mu (then the largest
         gamma) with a mean score within one standard error of the best. Equally good ones go to the largest mu.
     n_jobs : int, optional
-        Fits to make side by side. The results do not depend on it.
+        Folds to fit side by side. The results do not depend on it.
     verbose : int, default=0
         Above 0, each fit is logged at level INFO, otherwise DEBUG (logger `scca`).
     representation, anchors, kernel, kernel_params, center, normalize, algorithm, tol, max_iter, random_state :
@@ -102,7 +81,6 @@ class SparseCCACV(SparseCCA):
     (2, 2)
     """
 
-    @_with_parameters_of(SparseCCA, without=("mu", "gamma"))
     def __init__(
         self,
         n_components=2,
@@ -112,30 +90,63 @@ class SparseCCACV(SparseCCA):
         cv=5,
         scoring="retrieval",
         rule="best",
-        **settings,
+        representation="primal-dual",
+        anchors="cross-energy",
+        refine="auto",
+        directions="auto",
+        feature_weights="shared",
+        n_features=None,
+        kernel="linear",
+        kernel_params=None,
+        center=True,
+        normalize=True,
+        algorithm="working-set",
+        tol=1e-6,
+        max_iter=DEFAULT_MAX_ITER,
+        n_jobs=None,
+        random_state=None,
+        verbose=0,
     ):
-        super().__init__(n_components, mu="auto", gamma="auto", **settings)
+        super().__init__(
+            n_components,
+            representation=representation,
+            anchors=anchors,
+            refine=refine,
+            directions=directions,
+            feature_weights=feature_weights,
+            n_features=n_features,
+            kernel=kernel,
+            kernel_params=kernel_params,
+            center=center,
+            normalize=normalize,
+            algorithm=algorithm,
+            tol=tol,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
         self.mu_factors = mu_factors
         self.gamma_factors = gamma_factors
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
 
-    def fit_with_progress(self, X, Y, progress: Callable[[int, int], None] | None = None):
+    def fit_with_progress(self, X, Y, progress: Progress | None = None):
         """`fit`, calling `progress(made, asked)` after every fit of the search."""
         self._check_settings()
         factors = [*product(_factors(self.mu_factors, "mu_factors"), _factors(self.gamma_factors, "gamma_factors"))]
         scoring = self._check_search()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # the last fit, to all pairs, gives these
-            *views, known = self._check_training(X, Y)
-        checked = dict(zip("XY", views, strict=True))
-        n_samples, n_components = checked["X"].shape[0], self._check_n_components(*checked.values())
-        n_anchors = n_samples if self._anchors_are_samples else checked["Y"].shape[1]
+        with silenced(DataWarning):  # the last fit, to all pairs, gives these
+            x_view, y_view, known = self._check_training(X, Y)
+        pairs = Pairs(x_view, y_view, tuple(name for name in "XY" if self._is_precomputed(name)))
+        n_components = self._check_n_components(pairs.X, pairs.Y)
+        n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
         self._estimator()._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
-        folds = _folds(self.cv, n_samples)  # once: a splitter may draw others when asked again
-        trials = [Trial(fold, *split, _params(*pair)) for pair in factors for fold, split in enumerate(folds)]
-        scores = self._search(trials, checked, scoring, progress).reshape(len(factors), len(folds), n_components)
+        folds = consecutive_folds(self.cv, len(pairs))
+        params = [_params(*pair) for pair in factors]
+        trials = [[Trial(fold, *split, setting) for setting in params] for fold, split in enumerate(folds)]
+        scores = self._search(trials, pairs, scoring, progress)
 
         self._remember(known)
         self.n_splits_ = len(folds)
@@ -162,23 +173,35 @@ class SparseCCACV(SparseCCA):
             raise ValueError(f"scoring must be {names} or a function of the two views' scores; got {self.scoring!r}.")
         return _SCORINGS[self.scoring]
 
-    def _search(self, trials: "list[Trial]", views: dict, scoring: "Scoring", progress) -> np.ndarray:
-        """Held-out scores of every trial, with the first component, the first two, and so on."""
+    def _search(self, trials: "list[list[Trial]]", pairs: Pairs, scoring: "Scoring", progress) -> np.ndarray:
+        """Held-out scores by factors, folds and components: with the first component, the first two, and so on.
+
+        All trials of a fold are one task.
+        """
         level = logging.INFO if self.verbose else logging.DEBUG
-        rows, warned = [], []
-        work = (delayed(_held_out)(self._estimator_for(trial), views, trial, scoring) for trial in trials)
-        done = Parallel(n_jobs=self.n_jobs, return_as="generator")(work)
-        for trial, (scores, raised) in zip(trials, done, strict=True):
-            logger.log(level, "%s: score %.4f", trial, scores[-1])
-            rows.append(scores)
-            warned += [(category, f"{trial}: {message}") for category, message in raised.items()]
-            if progress is not None:
-                progress(len(rows), len(trials))
-        first = dict(reversed(warned))
-        for category, count in Counter(category for category, _ in warned).items():
-            message = f"{count} of {len(trials)} fits of the cross-validation warned; the first, {first[category]}"
-            warnings.warn(message, category, stacklevel=4)
-        return np.array(rows)
+        n_factors, n_fits = len(trials[0]), sum(map(len, trials))
+
+        def log(fold: int, fits: list[Fit]) -> None:
+            for trial, fit in zip(trials[fold], fits, strict=True):
+                logger.log(level, "%s: score %.4f", trial, fit.scores[-1])
+
+        def count_fits(n_folds: int, _) -> None:
+            for made in range((n_folds - 1) * n_factors, n_folds * n_factors):
+                progress(1 + made, n_fits)
+
+        tasks = ([(self._estimator_for(trial), trial) for trial in fold] for fold in trials)
+        by_fold = run_tasks(
+            partial(_fits_of_a_fold, pairs, scoring),
+            tasks,
+            len(trials),
+            "folds",
+            n_jobs=self.n_jobs,
+            progress=None if progress is None else count_fits,
+            finished=log,
+        )
+        by_factors = list(zip(*by_fold, strict=True))
+        say_once((fit.warned for fits in by_factors for fit in fits), "fits of the cross-validation")
+        return np.array([[fit.scores for fit in fits] for fits in by_factors])
 
     def _estimator(self, **changed) -> SparseCCA:
         """A `SparseCCA` with the same settings; what is drawn at random starts from the same state in each."""
@@ -222,7 +245,7 @@ def _correlation(A: np.ndarray, B: np.ndarray) -> float:
 _SCORINGS: dict[str, Scoring] = {"retrieval": _retrieval, "correlation": _correlation}
 
 
-# --- one fit of the search --------------------------------------------------------------------------------------------
+# --- the fits of the search -------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -238,34 +261,33 @@ class Trial:
         return f"fold {self.fold} with mu={self.params['mu']}, gamma={self.params['gamma']}"
 
 
-def _held_out(model: SparseCCA, views: dict, trial: Trial, scoring: Scoring) -> tuple[list[float], dict]:
-    """The scores of a trial with the first component, the first two, ..., and the first warning of each category.
+@dataclass(frozen=True)
+class Fit:
+    """The scores of a trial with the first component, the first two, ..., and what it warned of."""
+
+    scores: list[float]
+    warned: Collector
+
+
+def _fits_of_a_fold(pairs: Pairs, scoring: Scoring, task: list[tuple[SparseCCA, Trial]]) -> list[Fit]:
+    return [_held_out(pairs, scoring, model, trial) for model, trial in task]
+
+
+def _held_out(pairs: Pairs, scoring: Scoring, model: SparseCCA, trial: Trial) -> Fit:
+    """One fit to the training pairs and its scores on the others.
 
     Where fewer components than asked exist, the last score counts for the rest.
     """
     try:
-        with one_thread(), warnings.catch_warnings(record=True) as raised:
-            warnings.simplefilter("always")
-            warnings.simplefilter("ignore", DataWarning)  # features may well be constant in a part of the data
-            A, B = _fit_and_project(model, views, trial)
+        # features may well be constant in a part of the data
+        with collected(str(trial)) as warned, silenced(DataWarning):
+            model.fit(*pairs.training(trial.train))
+            x, y = pairs.held_out(trial.test, trial.train)
+            A, B = model.project(x.data, "X", x.diagonal), model.project(y.data, "Y", y.diagonal)
             scores = [_finite(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
     except Exception as error:
         raise ValueError(f"{trial}: {error}") from error
-    scores += [scores[-1]] * (model.n_components - len(scores))
-    return scores, {warning.category: str(warning.message) for warning in reversed(raised)}
-
-
-def _fit_and_project(model: SparseCCA, views: dict, trial: Trial) -> tuple[np.ndarray, np.ndarray]:
-    """The scores of the held-out pairs in both views, of a model fitted to the training pairs."""
-    training, held_out = {}, {}
-    diagonals: dict[str, np.ndarray | None] = {}
-    for name, data in views.items():
-        training[name], held_out[name], diagonals[name] = data[trial.train], data[trial.test], None
-        if model._is_precomputed(name):
-            training[name], held_out[name] = training[name][:, trial.train], held_out[name][:, trial.train]
-            diagonals[name] = data.diagonal()[trial.test]
-    model.fit(training["X"], training["Y"])
-    return model.transform(held_out["X"], diagonals["X"]), model.transform_y(held_out["Y"], diagonals["Y"])
+    return Fit(scores + [scores[-1]] * (model.n_components - len(scores)), warned)
 
 
 def _finite(score) -> float:
@@ -289,21 +311,6 @@ def _factors(given, name: str) -> list[float]:
             f"{given!r}: pass for example (0.5, 1, 2)."
         )
     return factors
-
-
-def _folds(cv, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    samples = np.arange(n)
-    try:
-        folds = [(samples[train], samples[test]) for train, test in check_cv(cv).split(samples)]
-    except (ValueError, TypeError, IndexError) as error:
-        raise ValueError(f"cv={cv!r} cannot split n_samples={n} pairs ({error}); pass fewer folds.") from error
-    smallest = min((len(test) for _, test in folds), default=0)
-    if smallest < 2:
-        raise ValueError(
-            f"every fold of cv must hold out at least 2 pairs to tell mates from others; got {smallest} of "
-            f"n_samples={n}: lower cv."
-        )
-    return folds
 
 
 def _params(mu_factor: float, gamma_factor: float) -> dict[str, str]:

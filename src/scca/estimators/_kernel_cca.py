@@ -1,6 +1,5 @@
 """Regularised kernel CCA, the baseline."""
 
-import warnings
 from dataclasses import dataclass
 from numbers import Real
 
@@ -9,6 +8,7 @@ from scipy.linalg import eigh, svd
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import shown
+from ..engine import warn
 from ..views import FeatureView, LinearKernelView, View
 from ._base import PairedTransformer
 
@@ -103,11 +103,10 @@ class KernelCCA(PairedTransformer):
 
         found = slice(min(pair.n_components, len(values)))
         if len(values) < pair.n_components:
-            warnings.warn(
+            warn(
                 f"a view has rank {len(values)}, so only that many of n_components={pair.n_components} components "
                 f"exist; set n_components={len(values)}.",
                 ConvergenceWarning,
-                stacklevel=2,
             )
         x_scores = x_spectrum.vectors @ (x_gain[:, None] * left[:, found])
         y_scores = y_spectrum.vectors @ (y_gain[:, None] * right[found].T)

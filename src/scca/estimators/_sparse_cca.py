@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._threads import threads_for
 from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
+from ..engine import blas_threads_for
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, linear_kernel_view
 from ._anchors import AnchorStrategy, anchor_strategy
@@ -248,7 +248,7 @@ class SparseCCA(PairedTransformer):
         left, right = self._turned(pair.views["X"], pair.views["Y"])
         strategy = self._anchor_strategy(right.shape[1], pair.n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
-        with threads_for(left, right):
+        with blas_threads_for(left.n_stored, right.n_stored):
             found = extract_components(left, right, pair.n_components, strategy, settings, level, progress)
 
         left_weights = np.column_stack([component.left_weights for component in found.components])

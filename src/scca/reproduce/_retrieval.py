@@ -1,6 +1,5 @@
 """Figures 2 to 5: mates found, words and documents used, against the number of projections."""
 
-import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -9,8 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from .._validation import DataWarning
-from ..estimators import PAPER, KernelCCA, SparseCCA
-from ..estimators._components import EmptyComponentWarning
+from ..engine import silenced
+from ..estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA
 from ..report import running_union
 from ..retrieval import average_precision
 from ..views import Preparation
@@ -37,9 +36,7 @@ def retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict
     Errors are 1 - p, p the average precision: `a_to_b` for queries of the first language, `b_to_a` for those of the
     second.
     """
-    with warnings.catch_warnings():
-        for category in _EXPECTED:
-            warnings.simplefilter("ignore", category)
+    with silenced(*_EXPECTED):
         return _retrieve(corpus, settings, size, split)
 
 

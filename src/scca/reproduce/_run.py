@@ -4,18 +4,17 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from .. import __version__
 from .._drawing import to_png, to_svg
 from .._files import atomic_write
 from .._pages import check_page_tools
+from ..engine import Progress, check_n_jobs, run_tasks
 from ._corpus import Corpus
 from ._experiments import NAMES, Experiment, Task, paper_experiments
 from ._figures import draw
@@ -54,7 +53,7 @@ def reproduce(
     only: Sequence[str] = (),
     jobs: int = 1,
     command: str = "",
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Results:
     """Run the experiments of Section 5 and leave numbers, figures and one page in `folder`.
 
@@ -78,6 +77,7 @@ def reproduce(
     -------
     Results
     """
+    check_n_jobs(jobs, "jobs")
     check_page_tools("reproduced figures")
     experiments = paper_experiments(french, spanish, settings)
     wanted = _chosen(experiments, only)
@@ -194,20 +194,26 @@ def _difference(there, here, name: str) -> str:
 def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int, progress) -> None:
     tasks = list(tasks)
     missing = [task for task in tasks if store.result(task) is None]
-    done = len(tasks) - len(missing)
-    if progress is not None:
-        progress(done, len(tasks))
-    work = (delayed(_result)(position, task, settings) for position, task in enumerate(missing))
-    for position, result in Parallel(n_jobs=jobs, return_as="generator_unordered")(work):
-        store.keep(missing[position], result)
-        done += 1
+    there = len(tasks) - len(missing)
+
+    def tell(done: int, _: int = 0) -> None:
         if progress is not None:
-            progress(done, len(tasks))
+            progress(there + done, len(tasks))
+
+    tell(0)
+    run_tasks(
+        partial(_result, settings),
+        missing,
+        len(missing),
+        "tasks",
+        n_jobs=jobs,
+        progress=tell,
+        finished=lambda position, result: store.keep(missing[position], result),
+    )
 
 
-def _result(position: int, task: Task, settings: Settings) -> tuple[int, dict]:
-    with threadpool_limits(1):  # sums in another order would round otherwise, and cores have other tasks
-        return position, task.compute(task.corpus, settings, *task.arguments)
+def _result(settings: Settings, task: Task) -> dict:
+    return task.compute(task.corpus, settings, *task.arguments)
 
 
 def _rounded(value):

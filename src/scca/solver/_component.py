@@ -1,13 +1,12 @@
 """One component: from matrices, an anchor and penalties to a certified answer."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._threads import threads_for
 from .._validation import check_count, check_kernel_matrix, check_matrix, check_tolerance
+from ..engine import blas_threads_for, warn
 from ..views import FeatureView, View, storage_of
 from ._certified import Algorithm, Outcome, solve_certified
 from ._greedy import Greedy
@@ -179,7 +178,8 @@ def solve_views(
     if algorithm not in ALGORITHMS:
         raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}.")
     held = gamma.value == np.inf
-    with threads_for(left, right), np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
+    few_threads = blas_threads_for(left.n_stored, right.n_stored)
+    with few_threads, np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
         design = Design(left, no_view(len(y)) if held else right, y, anchor)
         w_pull, e_pull = design.split(design.correlations_of_y)
         problem = ComponentProblem(design, mu.resolve(w_pull), np.inf if held else gamma.resolve(e_pull))
@@ -213,11 +213,10 @@ def finished(
 
         short = outcome.n_iter == max_iter
         remedy = f"raise max_iter (now {max_iter}) or tol" if short else "rounding error allows no less: raise tol"
-        warnings.warn(
+        warn(
             f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g} where "
             f"tol={tol:.2g} was asked; {remedy}.",
             ConvergenceWarning,
-            stacklevel=4,
         )
     return ComponentResult(
         w=design.split(outcome.z)[0].copy(),

@@ -5,8 +5,8 @@ from numbers import Real
 
 import numpy as np
 
-from .._threads import threads_for
 from .._validation import check_count, check_tolerance
+from ..engine import blas_threads_for
 from ..views import View
 from ._certified import Outcome, solve_certified
 from ._component import (
@@ -114,7 +114,7 @@ def solve_path(
     alone. Every answer is certified, and solved on from where the path led should rounding error have spoiled it.
     """
     right = no_view(len(y)) if right is None else right
-    with threads_for(left, right), np.errstate(over="ignore", invalid="ignore"):
+    with blas_threads_for(left.n_stored, right.n_stored), np.errstate(over="ignore", invalid="ignore"):
         design = Design(left, no_view(len(y)) if gammas is None else right, y, anchor)
         w_pull, e_pull = design.split(design.correlations_of_y)
         mu_values = [mu.resolve(w_pull) for mu in mus]

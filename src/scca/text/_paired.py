@@ -1,10 +1,10 @@
 """Pairs of documents, checked once and then streamed from where they are as often as needed."""
 
-import warnings
 from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from .._validation import DataWarning
+from ..engine import warn
 from ._files import PairError
 
 __all__ = ["PairedText", "Source", "two_names"]
@@ -46,10 +46,9 @@ class PairedText:
             raise PairError(f"{source} holds {lack}; add some.")
         if n_documents and not drop_empty:
             count = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
-            warnings.warn(
+            warn(
                 f"{count} empty (first: {place}); pass drop_empty=True to leave such pairs out.",
                 DataWarning,
-                stacklevel=3,
             )
 
     @classmethod

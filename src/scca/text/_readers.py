@@ -1,11 +1,11 @@
 """Reading paired text: two line-aligned files, a table, a Parquet file or a translation memory."""
 
 import sys
-import warnings
 from os import PathLike
 from pathlib import Path
 
 from .._validation import DataWarning
+from ..engine import warn
 from ._files import PairError
 from ._lines import LinePairs, lines, lines_of
 from ._paired import PairedText, two_names
@@ -99,10 +99,9 @@ def read_documents(path: str | PathLike[str]) -> list[str]:
     empty = [number for number, document in enumerate(documents, 1) if not document or document.isspace()]
     if empty:
         count = "1 document is" if len(empty) == 1 else f"{len(empty)} documents are"
-        warnings.warn(
+        warn(
             f"{count} empty (first: line {empty[0]} of {name}); remove such lines if that is not meant.",
             DataWarning,
-            stacklevel=2,
         )
     return documents
 

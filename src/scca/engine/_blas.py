@@ -1,0 +1,67 @@
+"""How many threads BLAS may use: one for small problems and in every worker, what it likes otherwise."""
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
+from threading import Lock
+from typing import Any
+
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["blas_threads_for", "one_blas_thread"]
+
+_WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer stay in the cache of one core
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+class _OneThread:
+    """Who enters first limits BLAS to one thread, who leaves last gives it back what it had before.
+
+    The number of threads belongs to the process. If everyone restored what they found, the second of two that overlap
+    would restore the limit of the first.
+    """
+
+    def __init__(self):
+        self._inside = 0
+        self._limit: Any = None
+        self.renew_lock()
+
+    def renew_lock(self) -> None:
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._limit = _controller().limit(limits=1, user_api="blas")
+            self._inside += 1
+
+    def __exit__(self, *raised) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._limit.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
+if hasattr(os, "register_at_fork"):  # a lock that another thread held would stay shut in the child
+    os.register_at_fork(after_in_child=_ONE_THREAD.renew_lock)
+
+
+def one_blas_thread() -> AbstractContextManager:
+    """A context in which BLAS uses one thread: sums are made in one order, whoever else is at work.
+
+    It may be entered inside itself and from any thread; the last to leave restores what was there before the first.
+    """
+    return _ONE_THREAD
+
+
+def blas_threads_for(*n_stored: int) -> AbstractContextManager:
+    """A context in which BLAS uses one thread if no view stores many numbers, and what it likes otherwise.
+
+    Starting and joining threads costs more than the work they would share of a small problem.
+    """
+    return nullcontext() if max(n_stored) >= _WORTH_SHARING else one_blas_thread()

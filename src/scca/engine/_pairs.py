@@ -1,0 +1,65 @@
+"""Paired samples and their parts, whatever the views are stored as."""
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = ["Pairs", "Samples"]
+
+
+class Samples(NamedTuple):
+    """Held-out samples of a view as an estimator's `transform` takes them.
+
+    `diagonal` is k(x, x) of every sample where the view is a precomputed kernel, and None otherwise.
+    """
+
+    data: Any
+    diagonal: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two views of the same samples, to be split.
+
+    Attributes
+    ----------
+    X, Y : ndarray or sparse matrix
+        Sample i of X is paired with sample `order[i]` of Y.
+    precomputed : tuple of "X" and "Y"
+        The views that are kernel matrices: their samples are rows and columns.
+    order : ndarray of int, optional
+        Everyone with the same row of the other view if there is none.
+    """
+
+    X: Any
+    Y: Any
+    precomputed: tuple[str, ...] = ()
+    order: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return self.X.shape[0]
+
+    def in_order(self, order: np.ndarray) -> "Pairs":
+        """The same views with sample i of X paired with sample `order[i]` of Y."""
+        return replace(self, order=order)
+
+    def training(self, rows: np.ndarray) -> tuple[Any, Any]:
+        """Both views of the pairs `rows`, to fit a model to."""
+        x, y = self.held_out(rows, rows)
+        return x.data, y.data
+
+    def held_out(self, rows: np.ndarray, training_rows: np.ndarray) -> tuple[Samples, Samples]:
+        """Both views of the pairs `rows`, as a model that was fitted to the pairs `training_rows` takes them."""
+        return (
+            self._samples("X", self.X, rows, training_rows),
+            self._samples("Y", self.Y, self._in_y(rows), self._in_y(training_rows)),
+        )
+
+    def _in_y(self, rows: np.ndarray) -> np.ndarray:
+        return rows if self.order is None else self.order[rows]
+
+    def _samples(self, name: str, view, rows: np.ndarray, training_rows: np.ndarray) -> Samples:
+        if name not in self.precomputed:
+            return Samples(view[rows], None)
+        return Samples(view[rows][:, training_rows], view.diagonal()[rows])

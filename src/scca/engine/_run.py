@@ -1,0 +1,130 @@
+"""Many tasks, side by side: one way to share them out, to count them, and to stop."""
+
+from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral
+from threading import Condition
+from typing import Any
+
+from ._blas import one_blas_thread
+from ._warnings import collected, say_once
+
+__all__ = ["Progress", "check_n_jobs", "run_tasks"]
+
+Progress = Callable[[int, int], None]
+
+
+def check_n_jobs(value, name: str = "n_jobs") -> int | None:
+    """Refuse what is not a number of jobs; None is one, negative numbers count from all cores down."""
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value != 0):
+        return value if value is None else int(value)
+    raise ValueError(
+        f"{name} must be None or an integer other than 0; got {value!r}: 1 works alone, -1 uses every core."
+    )
+
+
+def run_tasks(
+    compute: Callable[[Any], Any],
+    tasks: Iterable,
+    n_tasks: int,
+    what: str,
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    finished: Callable[[int, Any], None] | None = None,
+) -> list:
+    """The results of `compute` for every task, in their order; they do not depend on `n_jobs`.
+
+    BLAS uses one thread in every task, so that sums are rounded alike wherever it runs. Warnings are said once when all
+    is done. If anything fails, Ctrl-C included, no task is begun any more, worker processes end at once and threads
+    when they have done the task they are at; then the error goes on.
+
+    Parameters
+    ----------
+    compute : callable
+    tasks : iterable
+        Drawn from when a worker is free.
+    n_tasks : int
+    what : str
+        What the tasks are, in the plural, for warnings: "in 3 of 40 tasks, the first time: ...".
+    n_jobs : int, optional
+        Tasks at a time, as joblib has it.
+    progress : callable, optional
+        Called with the numbers of tasks done and to do after each.
+    finished : callable, optional
+        Called with the position and the result of a task the moment it is done.
+    """
+    from joblib import Parallel, delayed  # here: a single component does without
+
+    n_jobs = check_n_jobs(n_jobs)
+    outcomes: dict[int, tuple] = {}
+    here = _UnderWay()
+    work = (delayed(_outcome)(here, compute, position, task) for position, task in enumerate(tasks))
+    done: Iterator | None = None
+    try:
+        done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work)
+        for position, result, warned in done:
+            outcomes[position] = result, warned
+            if finished is not None:
+                finished(position, result)
+            if progress is not None:
+                progress(len(outcomes), n_tasks)
+    except BaseException as error:
+        here.stop()
+        _end(done, error)
+        here.wait()
+        raise
+    in_order = [outcomes[position] for position in range(len(outcomes))]
+    say_once((warned for _, warned in in_order), what)
+    return [result for result, _ in in_order]
+
+
+def _end(done, error: BaseException) -> None:
+    """Let joblib drop what is pending and end its workers, as if the error were its own; closing it would warn."""
+    if done is None or done.gi_frame is None:  # it was its own, and it has ended
+        return
+    try:
+        done.throw(error)
+    except BaseException as raised:
+        if raised is not error:
+            raise
+
+
+def _outcome(here: "_UnderWay", compute: Callable, position: int, task) -> tuple:
+    """Runs in a worker: the position of a task, its result and its warnings."""
+    with here, one_blas_thread(), collected() as warned:
+        return position, compute(task), warned
+
+
+class _StoppedError(RuntimeError):
+    """A task that was not begun, for another had failed."""
+
+
+class _UnderWay:
+    """The tasks that threads of this process are at, which cannot be ended but only be waited for."""
+
+    def __init__(self):
+        self._changed = Condition()
+        self._number = 0
+        self._stopped = False
+
+    def __reduce__(self):
+        return _UnderWay, ()  # other processes have theirs, and are ended from here
+
+    def __enter__(self) -> None:
+        with self._changed:
+            if self._stopped:
+                raise _StoppedError
+            self._number += 1
+
+    def __exit__(self, *raised) -> None:
+        with self._changed:
+            self._number -= 1
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        with self._changed:
+            self._stopped = True
+
+    def wait(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: not self._number)

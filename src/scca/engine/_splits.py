@@ -1,0 +1,45 @@
+"""What `cv` means: pairs of training and held-out indices."""
+
+from numbers import Integral
+
+import numpy as np
+
+__all__ = ["Split", "consecutive_folds", "random_folds"]
+
+Split = tuple[np.ndarray, np.ndarray]
+
+
+def consecutive_folds(cv, n: int, *, least: int = 2) -> list[Split]:
+    """The folds of `cv`, a number of consecutive ones, a splitter, or the splits; each holds out at least `least`."""
+    folds = _splits(cv, n)
+    smallest = min((len(test) for _, test in folds), default=0)
+    if smallest < least:
+        raise ValueError(
+            f"every fold of cv must hold out at least {least} pairs to tell mates from others; got {smallest} of "
+            f"n_samples={n}: lower cv."
+        )
+    return folds
+
+
+def random_folds(cv, n: int, rng) -> list[Split]:
+    """The folds of `cv`, a number of random ones, a splitter, or the splits; None trains and tests on everything."""
+    from sklearn.model_selection import KFold  # here: scikit-learn takes seconds to load
+
+    if cv is None:
+        return [(np.arange(n), np.arange(n))]
+    if isinstance(cv, Integral):
+        if not 2 <= int(cv) <= n:
+            raise ValueError(f"cv must be from 2 to n_samples={n} folds; got {cv!r}: None is without folds.")
+        cv = KFold(int(cv), shuffle=True, random_state=rng)
+    return _splits(cv, n)
+
+
+def _splits(cv, n: int) -> list[Split]:
+    """All at once, for a splitter may draw others when asked again; lists and masks become indices."""
+    from sklearn.model_selection import check_cv
+
+    samples = np.arange(n)
+    try:
+        return [(samples[train], samples[test]) for train, test in check_cv(cv).split(samples)]
+    except (ValueError, TypeError, IndexError) as error:
+        raise ValueError(f"cv={cv!r} cannot split n_samples={n} pairs ({error}); pass fewer folds.") from error

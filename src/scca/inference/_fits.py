@@ -1,0 +1,78 @@
+"""One model, to be fitted to many parts and rearrangements of the same pairs."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.base import clone
+
+from ..engine import Pairs
+from ..estimators import NothingSharedError, PairedTransformer
+
+__all__ = ["DATA_SETS", "Fits"]
+
+DATA_SETS = "permuted or subsampled data sets"  # as warnings call what a model is fitted to
+
+
+@dataclass(frozen=True)
+class Fits:
+    """A model and the pairs it is fitted to parts of.
+
+    Attributes
+    ----------
+    model : PairedTransformer
+        A copy of the user's, not fitted.
+    pairs : Pairs
+    n_components : int
+        How many components all pairs have.
+    dual_views : tuple of "X" and "Y"
+        The views whose weights are on samples.
+    x_names, y_names : ndarray of str or None
+    """
+
+    model: PairedTransformer
+    pairs: Pairs
+    n_components: int
+    dual_views: tuple[str, ...]
+    x_names: np.ndarray | None
+    y_names: np.ndarray | None
+
+    @classmethod
+    def of(cls, model, X, Y, rng, *, leaves_samples_out: bool) -> "Fits":
+        """Whatever is wrong with the data or the settings is said by a fit to everything, in the estimator's words."""
+        if not isinstance(model, PairedTransformer):
+            raise TypeError(f"model must be an estimator of two views such as scca.SparseCCA(2); got {model!r}.")
+        model = clone(model)
+        if model.get_params().get("random_state", 0) is None:
+            model.set_params(random_state=rng.randint(2**31 - 1))  # workers would each draw a seed of their own
+        whole = clone(model).fit(X, Y)
+        if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", ""), str):
+            raise ValueError(
+                "anchors must be the name of a strategy where samples are left out, for indices would then mean other "
+                f"samples; got {model.anchors!r}."
+            )
+        return cls(
+            model=model,
+            pairs=Pairs(
+                whole._check_view(X, "X"),
+                whole._check_view(Y, "Y"),
+                tuple(name for name in "XY" if whole._is_precomputed(name)),
+            ),
+            n_components=whole.n_components_,
+            dual_views=whole._dual_views,
+            x_names=getattr(whole, "feature_names_in_", None),
+            y_names=getattr(whole, "feature_names_y_", None),
+        )
+
+    def in_order(self, order: np.ndarray) -> "Fits":
+        """The same with sample i of X paired with sample order[i] of Y."""
+        return replace(self, pairs=self.pairs.in_order(order))
+
+    def fitted(self, rows: np.ndarray) -> PairedTransformer | None:
+        """The model fitted to the pairs `rows`; None if they share nothing."""
+        views = self.pairs.training(rows)
+        try:
+            return clone(self.model).fit(*views)
+        except NothingSharedError:
+            return None
+        except ValueError as error:
+            raise ValueError(f"the fit to {len(rows)} of the {len(self.pairs)} pairs failed: {error}") from error

@@ -1,0 +1,174 @@
+"""p-values of components: what the pairs have in common beyond what chance gives."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._validation import check_count
+from ..engine import Progress, Split, random_folds, run_tasks
+from ..estimators import PairedTransformer
+from ._fits import DATA_SETS, Fits
+
+__all__ = ["PermutationTest", "permutation_test"]
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """What `permutation_test` found, one entry a component.
+
+    Attributes
+    ----------
+    statistics : ndarray of shape (c,)
+        The statistic of each component of the pairs as they are.
+    null : ndarray of shape (n_permutations, c)
+        The same for permuted pairs; a row is one permutation, shared by all components.
+    p_values : ndarray of shape (c,)
+        (1 + how many of the null are at least the statistic) / (1 + n_permutations), each component by itself.
+    adjusted_p_values : ndarray of shape (c,)
+        The largest p-value of this component and all before it.
+    """
+
+    statistics: np.ndarray
+    null: np.ndarray
+
+    @property
+    def n_permutations(self) -> int:
+        return len(self.null)
+
+    @property
+    def p_values(self) -> np.ndarray:
+        return (1 + np.count_nonzero(self.null >= self.statistics, axis=0)) / (1 + self.n_permutations)
+
+    @property
+    def adjusted_p_values(self) -> np.ndarray:
+        return np.maximum.accumulate(self.p_values)
+
+    def n_significant(self, level: float = 0.05) -> int:
+        """How many components, from the first on, have an adjusted p-value of at most `level`."""
+        return int(np.count_nonzero(self.adjusted_p_values <= level))
+
+
+def permutation_test(
+    model: PairedTransformer,
+    X,
+    Y,
+    *,
+    n_permutations: int = 199,
+    statistic: str | Callable[[np.ndarray, np.ndarray], float] = "correlation",
+    cv=5,
+    n_jobs: int | None = None,
+    random_state=None,
+    progress: Progress | None = None,
+) -> PermutationTest:
+    """Test, component by component, whether the two views have more in common than chance gives.
+
+    The model is fitted to the pairs, and again to `n_permutations` data sets in which the samples of Y are permuted,
+    so that nothing is paired. The statistic of a component is by default the correlation of its two scores on samples
+    that it was not fitted to: the scores of every fold come from a model of the other folds, those of all folds are
+    put together, and correlated. On the samples it was fitted to (`cv=None`) the correlation says little: with more
+    features than samples it is close to 1 for noise, too, and the components after the last real one look significant:
+    with two strong factors planted, the third component of kernel CCA had p <= 0.2 in 95 to 100 % of 60 data sets, and
+    in 23 to 27 % with held-out correlations, where 20 % is right. The sample a component is anchored at is fitted by
+    construction, and therefore left out of its training correlation.
+
+    Component j is tested on what the components before it left (`SparseCCA` deflates both views), and called
+    significant only if all before it are: its adjusted p-value is the largest p-value of components 1 to j. Calling
+    what is at most alpha significant makes a false call with probability at most alpha
+
+    - exactly, if the views are independent and the pairs exchangeable (the p-value of the first component is then
+      valid whatever the model and the statistic);
+    - otherwise, under the assumption that the statistic of the first component that is not real varies as it would if
+      those before it were not real, either. Held-out correlations, centred at 0 in both cases, come close to this;
+      training correlations do not.
+
+    What deflation leaves of a weak factor is shared, too, and can make the next component significant (with two weak
+    factors planted, the third had p <= 0.2 in 15 to 47 % of 60 data sets); so can folds that find the same factor in
+    another component, as few samples and anchors in order make likely. The number of significant components is
+    therefore not the number of factors; the first p-value is the one to rely on.
+
+    Parameters
+    ----------
+    model : SparseCCA, KernelCCA or another estimator of two views
+        Not changed; it is cloned for every fit.
+    X, Y : {array, sparse matrix, data frame}
+        Paired samples as for `model.fit`. Of a precomputed kernel rows and columns are permuted together.
+    n_permutations : int, default=199
+        The smallest possible p-value is 1 / (1 + n_permutations).
+    statistic : "correlation" or callable, default="correlation"
+        A function of the two scores of one component, vectors of equal length, that is large if they are related. A
+        component that does not exist, or whose score is constant, has the statistic 0.
+    cv : int, splitter, iterable of (train, test) or None, default=5
+        The held-out samples: the number of random folds, a splitter of scikit-learn, or the splits themselves; they are
+        the same for all permutations. None fits and tests on all samples: faster, but only its first p-value is valid.
+    n_jobs : int, optional
+        Permutations computed at a time. The results do not depend on it.
+    random_state : int, RandomState instance or None
+    progress : callable, optional
+        Called with the number of data sets done and to do.
+
+    Returns
+    -------
+    PermutationTest
+
+    Examples
+    --------
+    >>> import scca
+    >>> X, Y = scca.datasets.make_planted(60, 30, 20, n_factors=1, random_state=0).views
+    >>> test = scca.inference.permutation_test(scca.SparseCCA(1), X, Y, n_permutations=19, random_state=0)
+    >>> test.p_values
+    array([0.05])
+    """
+    n_permutations = check_count(n_permutations, "n_permutations")
+    if statistic == "correlation":
+        statistic = _correlation
+    elif not callable(statistic):
+        raise ValueError(f'statistic must be "correlation" or a function of two score vectors; got {statistic!r}.')
+    rng = check_random_state(random_state)
+    fits = Fits.of(model, X, Y, rng, leaves_samples_out=cv is not None)
+    n = len(fits.pairs)
+    splits = random_folds(cv, n, rng)
+    orders = (rng.permutation(n) if i else np.arange(n) for i in range(1 + n_permutations))  # first as they are
+    compute = partial(_statistics, fits, splits, statistic)
+    statistics = np.array(
+        run_tasks(compute, orders, 1 + n_permutations, DATA_SETS, n_jobs=n_jobs, progress=progress),
+    )
+    return PermutationTest(statistics[0], statistics[1:])
+
+
+def _statistics(fits: Fits, splits: Sequence[Split], statistic, order: np.ndarray) -> np.ndarray:
+    """The statistic of every component, sample i of X being paired with sample order[i] of Y."""
+    fits = fits.in_order(order)
+    parts = [_scores(fits, *split) for split in splits]
+    x_scores, y_scores, counted = (np.concatenate(blocks) for blocks in zip(*parts, strict=True))
+    values = np.zeros(fits.n_components)
+    for j, rows in enumerate(counted.T):
+        a, b = x_scores[rows, j], y_scores[rows, j]
+        if np.ptp(a) > 0 and np.ptp(b) > 0:
+            values[j] = statistic(a, b)
+    if not np.isfinite(values).all():
+        raise ValueError(f"statistic must give a finite number for every component; got {values.tolist()}.")
+    return values
+
+
+def _scores(fits: Fits, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores of the test samples in both views, 0 for a component that does not exist, and which of them count."""
+    n_components = fits.n_components
+    x_scores, y_scores = np.zeros((2, len(test), n_components))
+    counted = np.ones((len(test), n_components), dtype=bool)
+    fitted = fits.fitted(train)
+    if fitted is not None:
+        found = slice(min(n_components, fitted.n_components_))
+        x, y = fits.pairs.held_out(test, train)
+        x_scores[:, found] = fitted.project(x.data, "X", x.diagonal)[:, found]
+        y_scores[:, found] = fitted.project(y.data, "Y", y.diagonal)[:, found]
+        if hasattr(fitted, "anchors_") and fits.dual_views:  # anchors are samples: fitted by construction
+            counted[:, found] = test[:, None] != train[fitted.anchors_[found]]
+    return x_scores, y_scores, counted
+
+
+def _correlation(a: np.ndarray, b: np.ndarray) -> float:
+    a, b = a - a.mean(), b - b.mean()
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))

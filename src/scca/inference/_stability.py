@@ -1,0 +1,186 @@
+"""Stable features: those that random halves of the data agree on."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._validation import check_count
+from ..engine import Progress, run_tasks
+from ..estimators import KernelCCA, PairedTransformer
+from ._fits import DATA_SETS, Fits
+
+__all__ = ["StabilitySelection", "stability_selection"]
+
+
+@dataclass(frozen=True)
+class StabilitySelection:
+    """What `stability_selection` found. `dataclasses.replace(found, threshold=0.9)` is the answer at another threshold.
+
+    Attributes
+    ----------
+    x_probabilities, y_probabilities : ndarray
+        How often each coordinate of a view had a weight in any component: of a feature, the share of all subsamples;
+        of a sample of a dual view, the share of the subsamples it was in (NaN if it was in none).
+    x_mean_selected, y_mean_selected : float
+        q, how many features had a weight in a subsample on average; NaN for a dual view.
+    threshold : float
+    n_subsamples : int
+    x_names, y_names : ndarray of str or None
+        Names of the features, where the view was a data frame with string column names.
+    selected_x, selected_y : ndarray of int
+        The coordinates with a probability of at least `threshold`.
+    expected_false_x, expected_false_y : float
+        Bound q^2 / ((2 threshold - 1) p) on the expected number of false features among the selected, with p features
+        in the view; NaN for a dual view.
+    """
+
+    x_probabilities: np.ndarray
+    y_probabilities: np.ndarray
+    x_mean_selected: float
+    y_mean_selected: float
+    threshold: float
+    n_subsamples: int
+    x_names: np.ndarray | None = None
+    y_names: np.ndarray | None = None
+
+    @property
+    def selected_x(self) -> np.ndarray:
+        return np.flatnonzero(self.x_probabilities >= self.threshold)
+
+    @property
+    def selected_y(self) -> np.ndarray:
+        return np.flatnonzero(self.y_probabilities >= self.threshold)
+
+    @property
+    def expected_false_x(self) -> float:
+        return self._expected_false(self.x_mean_selected, self.x_probabilities)
+
+    @property
+    def expected_false_y(self) -> float:
+        return self._expected_false(self.y_mean_selected, self.y_probabilities)
+
+    def _expected_false(self, mean_selected: float, probabilities: np.ndarray) -> float:
+        return mean_selected**2 / ((2 * self.threshold - 1) * len(probabilities))
+
+
+def stability_selection(
+    model: PairedTransformer,
+    X,
+    Y,
+    *,
+    n_subsamples: int = 100,
+    fraction: float = 0.5,
+    threshold: float = 0.6,
+    n_jobs: int | None = None,
+    random_state=None,
+    progress: Progress | None = None,
+) -> StabilitySelection:
+    """Find the features that a sparse model selects again and again from random subsamples of the pairs.
+
+    A feature is selected from a subsample if it has a weight in any component: component j of one subsample need not
+    be component j of another. Subsamples come in disjoint pairs and in random order, so that anchors that are taken in
+    order are random samples. With q the mean number of features selected from a subsample, of p,
+
+        expected number of false features with probability >= threshold  <=  q^2 / ((2 threshold - 1) p).
+
+    This is Meinshausen and Buhlmann's bound if all false features are equally likely to be selected and true ones are
+    selected no worse than at random. As the subsamples are disjoint pairs, Shah and Samworth's theorem gives the same
+    number without these assumptions, if "false" is read as: selected from a subsample with a probability below q / p.
+    The bound is loose, and says nothing once it exceeds the number selected: more penalty (a smaller q) or a higher
+    threshold lowers it. Random anchors keep probabilities well below 1 even for strong features.
+
+    Parameters
+    ----------
+    model : SparseCCA or another sparse estimator of two views
+        Not changed; it is cloned for every fit.
+    X, Y : {array, sparse matrix, data frame}
+        Paired samples as for `model.fit`.
+    n_subsamples : int, default=100
+        An even number.
+    fraction : float, default=0.5
+        Share of the pairs in a subsample; at most 0.5, for two to be disjoint.
+    threshold : float, default=0.6
+        Probability from which a feature is selected, above 0.5 and at most 1.
+    n_jobs : int, optional
+        Subsamples computed at a time. The results do not depend on it.
+    random_state : int, RandomState instance or None
+    progress : callable, optional
+        Called with the number of subsamples done and to do.
+
+    Returns
+    -------
+    StabilitySelection
+
+    Examples
+    --------
+    >>> import scca
+    >>> data = scca.datasets.make_planted(100, 50, 20, n_factors=1, n_active=4, strength=2, random_state=0)
+    >>> found = scca.inference.stability_selection(scca.SparseCCA(1), *data.views, n_subsamples=40, random_state=0)
+    >>> found.selected_x.tolist() == data.x_loadings[:, 0].nonzero()[0].tolist()
+    True
+    """
+    if check_count(n_subsamples, "n_subsamples", least=2) % 2:
+        raise ValueError(f"n_subsamples must be even, for subsamples come in disjoint pairs; got {n_subsamples}.")
+    _check_between(fraction, "fraction", 0, 0.5)
+    _check_between(threshold, "threshold", 0.5, 1)
+    if isinstance(model, KernelCCA):
+        raise ValueError("model must be sparse, but KernelCCA gives every sample a weight; pass a SparseCCA.")
+    rng = check_random_state(random_state)
+    fits = Fits.of(model, X, Y, rng, leaves_samples_out=True)
+    n = len(fits.pairs)
+    size = int(fraction * n)
+    if size < 2:
+        raise ValueError(f"fraction={fraction} of n_samples={n} must be at least 2 samples; got {size}: raise it.")
+    subsamples = _disjoint_pairs(n, size, n_subsamples // 2, rng)
+    chosen = run_tasks(partial(_selected, fits), subsamples, n_subsamples, DATA_SETS, n_jobs=n_jobs, progress=progress)
+    rows, x_selected, y_selected = (np.concatenate(parts) for parts in zip(*chosen, strict=True))
+    times_there = np.bincount(rows, minlength=n)
+    x_times_there, y_times_there = (
+        times_there if name in fits.dual_views else np.full(view.shape[1], n_subsamples)
+        for name, view in (("X", fits.pairs.X), ("Y", fits.pairs.Y))
+    )
+    return StabilitySelection(
+        x_probabilities=_shares(x_selected, x_times_there),
+        y_probabilities=_shares(y_selected, y_times_there),
+        x_mean_selected=np.nan if "X" in fits.dual_views else len(x_selected) / n_subsamples,
+        y_mean_selected=np.nan if "Y" in fits.dual_views else len(y_selected) / n_subsamples,
+        threshold=threshold,
+        n_subsamples=n_subsamples,
+        x_names=fits.x_names,
+        y_names=fits.y_names,
+    )
+
+
+def _shares(selected: np.ndarray, times_there: np.ndarray) -> np.ndarray:
+    """How often each coordinate was selected, of the times it was there; NaN if it never was."""
+    with np.errstate(invalid="ignore"):
+        return np.bincount(selected, minlength=len(times_there)) / times_there
+
+
+def _disjoint_pairs(n: int, size: int, n_pairs: int, rng) -> Iterator[np.ndarray]:
+    for _ in range(n_pairs):
+        order = rng.permutation(n)
+        yield order[:size]
+        yield order[size : 2 * size]
+
+
+def _selected(fits: Fits, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The subsample, and the coordinates of X and of Y that have a weight in any component of it."""
+    fitted = fits.fitted(rows)
+    if fitted is None:
+        return rows, rows[:0], rows[:0]
+    x_selected, y_selected = (np.flatnonzero(w.any(axis=1)) for w in (fitted.x_weights_, fitted.y_weights_))
+    if "X" in fits.dual_views:
+        x_selected = rows[x_selected]
+    if "Y" in fits.dual_views:
+        y_selected = rows[y_selected]
+    return rows, x_selected, y_selected
+
+
+def _check_between(value, name: str, low: float, high: float) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) <= high:
+        raise ValueError(f"{name} must be a number above {low} and at most {high}; got {value!r}.")
