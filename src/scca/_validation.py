@@ -260,7 +260,9 @@ def _largest_eigenvalue(operator: LinearOperator) -> float:
 
 def _operator(kernel, n: int) -> LinearOperator:
     if callable(kernel) and not isinstance(kernel, LinearOperator):
-        return LinearOperator((n, n), matvec=lambda v: kernel(np.ravel(v)), dtype=np.float64)  # SciPy passes columns, too
+        return LinearOperator(
+            (n, n), matvec=lambda v: kernel(np.ravel(v)), dtype=np.float64
+        )  # SciPy passes columns, too
     return aslinearoperator(kernel)
 
 

@@ -13,7 +13,6 @@ ESTIMATORS = [SparseCCA, KernelCCA]
 ODD = ["x", [], {}, np.array([1]), np.array([1, 2]), object, 1.5, b"auto"]  # values that no setting below takes
 
 
-
 @pytest.fixture
 def X(rng):
     return rng.standard_normal((10, 6))

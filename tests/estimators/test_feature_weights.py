@@ -13,7 +13,6 @@ from scca.text import TextVectorizer
 from scca.views import Preparation
 
 
-
 def prepared(X, **preparation):
     return Preparation.fit(X, **preparation).transform(X)
 

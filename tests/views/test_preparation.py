@@ -1,4 +1,4 @@
-"""One preparation: weights, means and norms, for training and for new samples, whatever the offset, type and storage."""
+"""One preparation for training and for new samples, whatever their offset, type and storage."""
 
 import numpy as np
 import pytest

@@ -187,7 +187,9 @@ class TestKernel:
             Kernel("gauss")
         with pytest.raises(ValueError, match=r"linear kernel takes no kernel_params; got \{'gamma': 1\}"):
             Kernel("linear", {"gamma": 1})
-        with pytest.raises(ValueError, match="the kernel matrix must be positive semi-definite; its smallest eigenvalue is"):
+        with pytest.raises(
+            ValueError, match="the kernel matrix must be positive semi-definite; its smallest eigenvalue is"
+        ):
             StoredKernelView.of(-np.eye(4), Kernel("precomputed"), center=True, normalize=True)
 
     def test_a_kernel_of_data_far_from_zero_is_refused(self, rng):

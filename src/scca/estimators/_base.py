@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._frames import Features, check_row_labels, read_view
+from .._frames import check_row_labels, read_view
 from .._validation import (
     check_choice,
     check_count,
@@ -37,6 +37,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     """
 
     _projectors: dict[str, Projector]
+    x_preparation_: Any
+    y_preparation_: Any
     _transformed = "X"  # the view that `transform` reads
 
     @property
@@ -60,25 +62,45 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _view(self, view: FeatureView | StoredKernelView, name: str, n_components: int) -> PreparedView:
         """A prepared view as the estimator looks at it: as features or as a kernel."""
 
-    def _prepare(self, X, Y) -> PreparedPair:
-        """Training data checked and prepared."""
-        kernel = self._kernel()
-        X, Y, known = self._check_training(X, Y)
+    @abstractmethod
+    def _check_settings(self) -> Any:
+        """Refuse what is wrong with the parameters."""
+
+    @abstractmethod
+    def fit_prepared(self, pair: PreparedPair):
+        """Learn the components of what `prepare` made of the data."""
+
+    def prepare(self, X, Y) -> PreparedPair:
+        """Training data checked and prepared, for `fit_prepared`; models with other penalties can share them."""
+        self._check_settings()
+        return self.prepare_checked(*self._check_training(X, Y))
+
+    def prepare_checked(
+        self, X, Y, known: Known | None = None, x_view: FeatureView | StoredKernelView | None = None
+    ) -> PreparedPair:
+        """`prepare` for parts of data that were checked before; `x_view` is what `prepare_x` made of the same X."""
         n_components = self._check_n_components(X, Y)
-        preparing = Preparing(
+        views = self._preparing().views(X, Y, x_view)
+        return PreparedPair(
+            views={name: self._view(view, name, n_components) for name, view in views.items()},
+            dtypes={"X": X.dtype, "Y": Y.dtype},
+            n_components=n_components,
+            known=known or Known(X.shape[1], None, Y.shape[1], None),
+        )
+
+    def prepare_x(self, X) -> FeatureView | StoredKernelView:
+        """What `prepare_checked` makes of a checked X, whatever it is paired with."""
+        return self._preparing().unweighted(X, "X")
+
+    def _preparing(self) -> Preparing:
+        kernel = self._kernel()
+        return Preparing(
             kernels={} if kernel.linear else dict.fromkeys(self._dual_views, kernel),
             center=self.center,
             normalize=self.normalize,
             weighted=self.feature_weights is not None,
             n_features=self.n_features,
             n_jobs=self.n_jobs,
-        )
-        views = preparing.views({"X": X, "Y": Y})
-        return PreparedPair(
-            views={name: self._view(view, name, n_components) for name, view in views.items()},
-            dtypes={"X": X.dtype, "Y": Y.dtype},
-            n_components=n_components,
-            known=known,
         )
 
     def _set_views(self, pair: PreparedPair, weights: Sequence[np.ndarray], rotations: Sequence[np.ndarray]) -> None:

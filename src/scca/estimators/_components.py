@@ -144,7 +144,7 @@ def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
     short = [number for number, component in enumerate(found) if not component.converged]
     if short:
         warn(
-            f"{len(short)} of {len(found)} components did not converge (first: {short[0]}); converged_ says which: raise "
+            f"{len(short)} of {len(found)} components did not converge (first: {short[0]}), as converged_ says: raise "
             "max_iter or tol, or take refine=False or other directions.",
             ConvergenceWarning,
         )

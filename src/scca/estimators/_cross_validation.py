@@ -11,10 +11,11 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone
 
-from .._validation import DataWarning
-from ..engine import Collector, Pairs, Progress, collected, consecutive_folds, run_tasks, say_once, silenced
+from .._validation import DataWarning, check_choice, shown
+from ..engine import Collector, Pairs, Progress, Samples, collected, consecutive_folds, run_tasks, say_once, silenced
 from ..retrieval import average_precision
 from ..solver import DEFAULT_MAX_ITER
+from ._preparing import PreparedPair
 from ._sparse_cca import SparseCCA
 
 __all__ = ["SparseCCACV"]
@@ -148,29 +149,31 @@ class SparseCCACV(SparseCCA):
         trials = [[Trial(fold, *split, setting) for setting in params] for fold, split in enumerate(folds)]
         scores = self._search(trials, pairs, scoring, progress)
 
+        table = _table(factors, scores[:, :, -1])
+        best = self._choose(table, len(folds))
+        refitted = self._estimator(**table["params"][best]).fit(X, Y)
+
         self._remember(known)
+        self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
         self.n_splits_ = len(folds)
         self.component_scores_ = scores.mean(axis=1)
-        self.cv_results_ = _table(factors, scores[:, :, -1])
-        self.best_index_ = self._choose()
-        self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
-        self.best_params_ = self.cv_results_["params"][self.best_index_]
-        self.mu_factor_, self.gamma_factor_ = factors[self.best_index_]
-
-        refitted = self._estimator(**self.best_params_)
-        refitted.fit(X, Y)
-        self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
+        self.cv_results_ = table
+        self.best_index_ = best
+        self.best_score_ = float(table["mean_test_score"][best])
+        self.best_params_ = table["params"][best]
+        self.mu_factor_, self.gamma_factor_ = factors[best]
         return self
 
     def _check_search(self) -> "Scoring":
         """The function that scores held-out pairs; an unknown scoring or rule is refused."""
-        if self.rule not in _RULES:
-            raise ValueError(f"rule must be {' or '.join(map(repr, _RULES))}; got {self.rule!r}.")
+        check_choice(self.rule, "rule", _RULES)
         if callable(self.scoring):
             return self.scoring
-        if self.scoring not in _SCORINGS:
+        if not isinstance(self.scoring, str) or self.scoring not in _SCORINGS:
             names = ", ".join(map(repr, _SCORINGS))
-            raise ValueError(f"scoring must be {names} or a function of the two views' scores; got {self.scoring!r}.")
+            raise ValueError(
+                f"scoring must be {names} or a function of the two views' scores; got {shown(self.scoring)}."
+            )
         return _SCORINGS[self.scoring]
 
     def _search(self, trials: "list[list[Trial]]", pairs: Pairs, scoring: "Scoring", progress) -> np.ndarray:
@@ -216,12 +219,11 @@ class SparseCCACV(SparseCCA):
             anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
         return self._estimator(**trial.params, anchors=anchors, n_jobs=None)
 
-    def _choose(self) -> int:
-        table = self.cv_results_
+    def _choose(self, table: dict, n_splits: int) -> int:
         best = int(table["mean_test_score"].argmax())
         slack = 0.0
         if self.rule == "one-standard-error":
-            slack = table["std_test_score"][best] / np.sqrt(max(self.n_splits_ - 1, 1))
+            slack = table["std_test_score"][best] / np.sqrt(max(n_splits - 1, 1))
         good = np.flatnonzero(table["mean_test_score"] >= table["mean_test_score"][best] - slack)
         return int(max(good, key=lambda row: (table["mu_factor"][row], table["gamma_factor"][row])))
 
@@ -270,19 +272,27 @@ class Fit:
 
 
 def _fits_of_a_fold(pairs: Pairs, scoring: Scoring, task: list[tuple[SparseCCA, Trial]]) -> list[Fit]:
-    return [_held_out(pairs, scoring, model, trial) for model, trial in task]
+    """All fits of a fold, to the same prepared pairs."""
+    first_model, first = task[0]
+    try:
+        prepared = first_model.prepare_checked(*pairs.training(first.train))
+    except Exception as error:
+        raise ValueError(f"{first}: {error}") from error
+    held_out = pairs.held_out(first.test, first.train)
+    return [_held_out(prepared, held_out, scoring, model, trial) for model, trial in task]
 
 
-def _held_out(pairs: Pairs, scoring: Scoring, model: SparseCCA, trial: Trial) -> Fit:
+def _held_out(
+    prepared: PreparedPair, held_out: tuple[Samples, Samples], scoring: Scoring, model: SparseCCA, trial: Trial
+) -> Fit:
     """One fit to the training pairs and its scores on the others.
 
     Where fewer components than asked exist, the last score counts for the rest.
     """
     try:
-        # features may well be constant in a part of the data
-        with collected(str(trial)) as warned, silenced(DataWarning):
-            model.fit(*pairs.training(trial.train))
-            x, y = pairs.held_out(trial.test, trial.train)
+        with collected(str(trial)) as warned:
+            model.fit_prepared(prepared)
+            x, y = held_out
             A, B = model.project(x.data, "X", x.diagonal), model.project(y.data, "Y", y.diagonal)
             scores = [_finite(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What is taken from each view with a component: the directions that are deflated, and that new samples are projected on."""
+"""What is taken from each view with a component: directions to deflate, and to project new samples on."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

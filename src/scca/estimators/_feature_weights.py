@@ -1,5 +1,7 @@
 """How well each feature of a view is predicted from the other view, and the weight this earns it."""
 
+from typing import Any
+
 import numpy as np
 
 from ..views import FeatureView
@@ -21,8 +23,9 @@ class _Side:
     """One of the two views: a kernel that predicts and, where it has features, features to be predicted."""
 
     def __init__(self, view: FeatureView | np.ndarray):
-        self._whole = view
-        self.kept = np.arange(view.shape[1]) if isinstance(view, FeatureView) else None
+        self._whole: Any = view
+        self._has_features = isinstance(view, FeatureView)
+        self.kept = np.arange(view.shape[1])
 
     @property
     def view(self) -> FeatureView:
@@ -31,10 +34,10 @@ class _Side:
 
     @property
     def kernel(self) -> np.ndarray:
-        return self._whole if self.kept is None else self.view.outer()
+        return self.view.outer() if self._has_features else self._whole
 
     def exceeds(self, n_features: int) -> bool:
-        return self.kept is not None and len(self.kept) > n_features
+        return self._has_features and len(self.kept) > n_features
 
     def drop_some(self, n_features: int, other_kernel: np.ndarray) -> None:
         """Keep nine tenths of the features, those that gain most, and no fewer than `n_features`."""
@@ -43,7 +46,7 @@ class _Side:
         self.kept = self.kept[np.sort(np.argsort(-gain, kind="stable")[:count])]
 
     def weights(self, other_kernel: np.ndarray) -> np.ndarray | None:
-        if self.kept is None:
+        if not self._has_features:
             return None
         gain, deviation = held_out_gain(self.view, other_kernel)
         varies = deviation > _ROUNDING * deviation.max(initial=0.0)
@@ -73,7 +76,7 @@ def shared_weights(
 
 
 def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How much better than its mean kernel ridge regression on the other view predicts each feature of samples left out.
+    """How much better than its mean kernel ridge regression on the other view predicts a feature of samples left out.
 
     With the other view's kernel K, centred and scaled to a mean diagonal of 1, the regression with a mean has the hat
     matrix H = K (K + I)^-1 + 11'/n, and leaving sample i out turns its residual x_i - (H x)_i into

@@ -94,8 +94,11 @@ class KernelCCA(PairedTransformer):
 
     def fit(self, X, Y):
         """Learn the components of paired samples; parameters as for `SparseCCA.fit`, kernel matrices if precomputed."""
+        return self.fit_prepared(self.prepare(X, Y))
+
+    def fit_prepared(self, pair):
+        """Learn the components of what `prepare` made of the data."""
         r = self._check_settings()
-        pair = self._prepare(X, Y)
         x_spectrum, y_spectrum = _spectrum(pair.views["X"]), _spectrum(pair.views["Y"])
         x_gain, y_gain = x_spectrum.gain(r), y_spectrum.gain(r)
         cross = x_gain[:, None] * (x_spectrum.vectors.T @ y_spectrum.vectors) * y_gain

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,19 +76,17 @@ class Preparing:
     n_features: int | None = None
     n_jobs: int | None = None
 
-    def views(self, data: Mapping[str, Any]) -> dict[str, Prepared]:
-        """The prepared views of checked data, by name."""
-        data = {name: self._by_columns(samples, name) for name, samples in data.items()}
-        views = {name: self._view(samples, name) for name, samples in data.items()}
-        n = min(view.shape[0] for view in views.values())
+    def views(self, X, Y, x_view: Prepared | None = None) -> dict[str, Prepared]:
+        """The prepared views of checked data, by name; `x_view` is what `unweighted` made of the same X before."""
+        data = {"X": self._by_columns(X, "X"), "Y": self._by_columns(Y, "Y")}
+        views = {"X": x_view or self.unweighted(data["X"], "X"), "Y": self.unweighted(data["Y"], "Y")}
+        n = views["X"].shape[0]
         if not self.weighted or n < FEWEST_PAIRS:
             return views
         rows = np.unique(np.linspace(0, n - 1, min(n, MOST_PAIRS)).astype(int))  # all, or some evenly spaced
-        weights = shared_weights(*(self._judged(views[name], data[name], rows) for name in data), self.n_features)
-        return {
-            name: view if earned is None else view.preparation.weighted(earned).transform(data[name])
-            for (name, view), earned in zip(views.items(), weights, strict=True)
-        }
+        judged = [self._judged(views[name], data[name], rows) for name in data]
+        weights = shared_weights(judged[0], judged[1], self.n_features)
+        return {name: _weighted(views[name], data[name], earned) for name, earned in zip(data, weights, strict=True)}
 
     def _judged(self, view: Prepared, samples, rows: np.ndarray) -> FeatureView | np.ndarray:
         """What feature weights are estimated from: the features of some samples, or their kernel."""
@@ -97,11 +94,19 @@ class Preparing:
             return view.columns(rows)[rows]
         return view if len(rows) == view.shape[0] else self._fitted(samples[rows]).transform(samples[rows])
 
-    def _view(self, samples, name: str) -> Prepared:
-        if name in self.kernels:
-            settings = {"center": self.center, "normalize": self.normalize, "n_jobs": self.n_jobs}
-            return StoredKernelView.of(samples, self.kernels[name], name=f"the kernel matrix of {name}", **settings)
-        return self._fitted(samples).transform(samples)
+    def unweighted(self, samples, name: str) -> Prepared:
+        """One view, centred and scaled."""
+        if name not in self.kernels:
+            samples = self._by_columns(samples, name)
+            return self._fitted(samples).transform(samples)
+        return StoredKernelView.of(
+            samples,
+            self.kernels[name],
+            center=self.center,
+            normalize=self.normalize,
+            n_jobs=self.n_jobs,
+            name=f"the kernel matrix of {name}",
+        )
 
     def _fitted(self, samples) -> Preparation:
         return Preparation.fit(samples, center=self.center, normalize=self.normalize)
@@ -109,3 +114,10 @@ class Preparing:
     def _by_columns(self, samples, name: str):
         """Sparse features in the order that products with them need, once for all that follows."""
         return sp.csc_array(samples) if sp.issparse(samples) and name not in self.kernels else samples
+
+
+def _weighted(view: Prepared, samples, weights: np.ndarray | None) -> Prepared:
+    """The view with its features weighted; one without features as it is."""
+    if not isinstance(view, FeatureView) or view.preparation is None:
+        return view
+    return view.preparation.weighted(weights).transform(samples)

@@ -105,8 +105,8 @@ class SparseCCA(PairedTransformer):
         left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for the
         features behind a kernel that is not linear.
     n_features : int, optional
-        How many features of either view to keep, those that the two views predict best from each other; the others get the
-        weight 0 and are never looked at again, not even for a sample's norm. With "shared" feature weights only.
+        How many features of either view to read, those that the two views predict best from each other; the others get
+        the weight 0 and are never looked at, not even for a sample's norm. With "shared" feature weights only.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
@@ -236,11 +236,6 @@ class SparseCCA(PairedTransformer):
     def fit_with_progress(self, X, Y, progress: Callable[[int, int], None] | None = None):
         """`fit`, calling `progress(found, asked)` after every component."""
         return self.fit_prepared(self.prepare(X, Y), progress)
-
-    def prepare(self, X, Y) -> PreparedPair:
-        """Training data checked and prepared, for `fit_prepared`; other penalties can be fitted to the same."""
-        self._check_settings()
-        return self._prepare(X, Y)
 
     def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None):
         """Learn the components of what `prepare` made of the data."""

@@ -67,11 +67,15 @@ class Fits:
         """The same with sample i of X paired with sample order[i] of Y."""
         return replace(self, pairs=self.pairs.in_order(order))
 
-    def fitted(self, rows: np.ndarray) -> PairedTransformer | None:
-        """The model fitted to the pairs `rows`; None if they share nothing."""
-        views = self.pairs.training(rows)
+    def x_view(self, rows: np.ndarray):
+        """X of the pairs `rows` as the model prepares it: the same in whatever order Y is."""
+        return self.model.prepare_x(self.pairs.training(rows)[0])
+
+    def fitted(self, rows: np.ndarray, x_view=None) -> PairedTransformer | None:
+        """The model fitted to the pairs `rows`; None if they share nothing. `x_view` saves preparing X."""
+        model = clone(self.model)
         try:
-            return clone(self.model).fit(*views)
+            return model.fit_prepared(model.prepare_checked(*self.pairs.training(rows), x_view=x_view))
         except NothingSharedError:
             return None
         except ValueError as error:

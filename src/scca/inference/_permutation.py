@@ -131,17 +131,18 @@ def permutation_test(
     n = len(fits.pairs)
     splits = random_folds(cv, n, rng)
     orders = (rng.permutation(n) if i else np.arange(n) for i in range(1 + n_permutations))  # first as they are
-    compute = partial(_statistics, fits, splits, statistic)
+    x_views = [fits.x_view(train) for train, _ in splits]  # Y alone is permuted
+    compute = partial(_statistics, fits, splits, x_views, statistic)
     statistics = np.array(
         run_tasks(compute, orders, 1 + n_permutations, DATA_SETS, n_jobs=n_jobs, progress=progress),
     )
     return PermutationTest(statistics[0], statistics[1:])
 
 
-def _statistics(fits: Fits, splits: Sequence[Split], statistic, order: np.ndarray) -> np.ndarray:
+def _statistics(fits: Fits, splits: Sequence[Split], x_views: Sequence, statistic, order: np.ndarray) -> np.ndarray:
     """The statistic of every component, sample i of X being paired with sample order[i] of Y."""
     fits = fits.in_order(order)
-    parts = [_scores(fits, *split) for split in splits]
+    parts = [_scores(fits, *split, x_view) for split, x_view in zip(splits, x_views, strict=True)]
     x_scores, y_scores, counted = (np.concatenate(blocks) for blocks in zip(*parts, strict=True))
     values = np.zeros(fits.n_components)
     for j, rows in enumerate(counted.T):
@@ -153,12 +154,12 @@ def _statistics(fits: Fits, splits: Sequence[Split], statistic, order: np.ndarra
     return values
 
 
-def _scores(fits: Fits, train: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scores(fits: Fits, train: np.ndarray, test: np.ndarray, x_view) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores of the test samples in both views, 0 for a component that does not exist, and which of them count."""
     n_components = fits.n_components
     x_scores, y_scores = np.zeros((2, len(test), n_components))
     counted = np.ones((len(test), n_components), dtype=bool)
-    fitted = fits.fitted(train)
+    fitted = fits.fitted(train, x_view)
     if fitted is not None:
         found = slice(min(n_components, fitted.n_components_))
         x, y = fits.pairs.held_out(test, train)

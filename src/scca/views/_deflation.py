@@ -84,7 +84,7 @@ class DeflatedView(View):
         return None if deflation is None else DeflatedView(self.view, deflation)
 
     def direction(self, score: np.ndarray) -> np.ndarray:
-        """The direction in which a score is taken back to the view: u = X_j's of features, b = (I - T T') s of a kernel."""
+        """How a score s is taken back to the coordinates: u = X_j's on features, b = (I - T T') s on samples."""
         return self.deflation.project(score) if self.columns_are_samples else self.rmatvec(score)
 
     @property

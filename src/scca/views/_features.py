@@ -1,13 +1,20 @@
 """A primal view: weights on features."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ._projector import Projector, SamplePreparation
+from ._projector import Projector
 from ._selection import Selection
 from ._storage import SparseStorage, Storage
 from .base import PreparedView
 
+if TYPE_CHECKING:
+    from ._preparation import Preparation
+
 __all__ = ["FeatureView"]
+
+_BLOCK_ENTRIES = 1 << 19  # numbers of a block that is made of columns
 
 
 class FeatureView(PreparedView):
@@ -22,7 +29,7 @@ class FeatureView(PreparedView):
         mean: np.ndarray | None = None,
         scale: np.ndarray | None = None,
         squares: np.ndarray | None = None,
-        preparation: SamplePreparation | None = None,
+        preparation: "Preparation | None" = None,
     ):
         self.storage = storage
         self.shape = storage.shape
@@ -77,7 +84,9 @@ class FeatureView(PreparedView):
 
     def restricted(self, columns: np.ndarray) -> "FeatureView":
         """The chosen features alone, centred and scaled as the whole is."""
-        return FeatureView(self.storage.restricted(columns), None if self.mean is None else self.mean[columns], self.scale)
+        return FeatureView(
+            self.storage.restricted(columns), None if self.mean is None else self.mean[columns], self.scale
+        )
 
     def outer(self) -> np.ndarray:
         """The linear kernel M M', an (n, n) array."""
@@ -89,8 +98,9 @@ class FeatureView(PreparedView):
                 kernel += self.mean @ self.mean - cross[:, None] - cross
             return kernel if self.scale is None else kernel * self.scale[:, None] * self.scale
         kernel = np.zeros((n, n))
-        for start in range(0, m, n + 1):  # blocks of features that take no more memory than the kernel itself
-            block = self.columns(np.arange(start, min(m, start + n + 1)))
+        step = max(n + 1, _BLOCK_ENTRIES // n)  # features whose columns take no more memory than the kernel, or little
+        for start in range(0, m, step):
+            block = self.columns(np.arange(start, min(m, start + step)))
             kernel += block @ block.T
         return kernel
 

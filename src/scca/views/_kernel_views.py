@@ -132,8 +132,10 @@ class StoredKernelView(PreparedView):
         return self._squares
 
     def projector(self, rotations):
-        if self._preparation is None:
+        if self._features is not None:
             return _linear_projector(self._features, rotations)
+        if self._preparation is None:
+            raise ValueError("a kernel taken as it is cannot prepare new samples; make the view by `of`.")
         return Projector(self._preparation, rotations)
 
 

@@ -1,4 +1,4 @@
-"""How the features of a view are prepared: weighted, centred, scaled to unit norm; learnt once, used for all samples."""
+"""How the features of a view are prepared, for training and for new samples alike: weighted, centred, scaled."""
 
 from dataclasses import dataclass, field, replace
 
@@ -101,8 +101,9 @@ class Preparation:
         mean = self.mean if self.mean is None or weights is None else weights * self.mean
         if sp.issparse(samples):
             columns = sp.csc_array(samples)
-            if len(self.offset):
-                columns, mean = self._without_offset(columns), np.where(self._is_offset(), 0.0, mean)
+            if mean is not None and len(self.offset):
+                columns, mean = self._without_offset(columns), mean.copy()
+                mean[self.offset] = 0.0
             return SparseStorage(columns if weights is None else _weighted(columns, weights)), mean
         if self.mean is None or not shifted:
             storage: Storage = DenseStorage(samples)
@@ -110,18 +111,17 @@ class Preparation:
             storage, mean = DenseStorage(samples, shift=self.mean), None
         return storage if weights is None else WeightedStorage(storage, weights), mean
 
-    def _is_offset(self) -> np.ndarray:
-        mask = np.zeros(len(self.mean), dtype=bool)
-        mask[self.offset] = True
-        return mask
-
     def _without_offset(self, columns: sp.csc_array) -> sp.csc_array:
         """The mean subtracted from the offset columns, which have hardly a zero to lose."""
-        others = _weighted(columns, (~self._is_offset()).astype(columns.dtype))
-        block = (columns[:, self.offset].toarray() - self.mean[self.offset]).astype(columns.dtype)
-        pointers = np.concatenate([[0], np.cumsum(np.where(self._is_offset(), len(block), 0))])
-        rows = np.tile(np.arange(len(block)), block.shape[1])
-        return sp.csc_array(others + sp.csc_array((block.ravel("F"), rows, pointers), shape=columns.shape))
+        n, m = columns.shape
+        others = np.ones(m, dtype=columns.dtype)
+        others[self.offset] = 0.0
+        block = columns[:, self.offset].toarray() - np.asarray(self.mean)[self.offset]
+        lengths = np.zeros(m, dtype=np.intp)
+        lengths[self.offset] = n
+        parts = block.ravel("F").astype(columns.dtype), np.tile(np.arange(n), len(self.offset))
+        shifted = sp.csc_array((*parts, np.concatenate([[0], np.cumsum(lengths)])), shape=(n, m))
+        return sp.csc_array(_weighted(columns, others) + shifted)
 
     def _square_norms(self, samples) -> tuple[np.ndarray, np.ndarray, float]:
         """||c (x - a)||^2 of every sample, what rounding error may have made of it, and the sum of all ||c x||^2."""
