@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.stats import binom, spearmanr
+from sklearn.exceptions import ConvergenceWarning
 
-from scca import DataWarning, KernelCCA, SparseCCA
+from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.inference import PermutationTest, permutation_test, stability_selection
 
@@ -311,14 +312,43 @@ class TestStabilitySelection:
 
 
 def test_warnings_come_once(views):
-    """A feature that varies in one sample only is constant wherever that sample is not."""
+    model = SparseCCA(1, mu="auto*0.01", algorithm="greedy", max_iter=1)
+    with pytest.warns(ConvergenceWarning) as caught:
+        permutation_test(model, *views, n_permutations=4, cv=3, random_state=0)
+    messages = [str(warning.message) for warning in caught]
+    many = [message for message in messages if message.startswith("in 5 of 5 permuted or subsampled data sets")]
+    assert len(many) == 1
+    assert messages[-1] is many[0]  # those before are of the fit to everything
+    assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_parts_do_not_warn_of_what_is_constant_in_them(views):
+    """A feature that varies in one sample only is constant wherever that sample is not, which is nobody's mistake."""
     X, Y = np.column_stack([views[0], np.eye(N)[0]]), views[1]
-    with pytest.warns(DataWarning) as caught:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
         permutation_test(SparseCCA(1), X, Y, n_permutations=4, cv=3, random_state=0)
-    assert [str(warning.message).partition(" has ")[0] for warning in caught] == [
-        "in 5 of 5 permuted or subsampled data sets, the first time: X"
-    ]
-    assert caught[0].filename == __file__
+
+
+def test_what_is_shared_between_permutations_changes_nothing(views):
+    class Plain(SparseCCA):
+        """Fits each data set from the beginning."""
+
+    for settings in ({}, {"feature_weights": None, "kernel": "rbf"}, {"representation": "dual-dual", "kernel": "rbf"}):
+        shared, plain = (
+            permutation_test(kind(2, **settings), *views, n_permutations=3, cv=3, random_state=0)
+            for kind in (SparseCCA, Plain)
+        )
+        np.testing.assert_array_equal(shared.null, plain.null)
+        np.testing.assert_array_equal(shared.statistics, plain.statistics)
+
+
+def test_a_model_that_searches_searches_in_every_data_set(views):
+    """With one factor there is nothing to search: the search itself must have been made, and chosen it."""
+    searching = SparseCCACV(1, mu_factors=[0.3], cv=2, directions="smooth")
+    fixed = SparseCCA(1, mu="auto*0.3", directions="smooth")
+    one, other = (permutation_test(m, *views, n_permutations=3, cv=3, random_state=0) for m in (searching, fixed))
+    np.testing.assert_allclose(one.null, other.null, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_jobs", [0, "all"])

@@ -1,14 +1,17 @@
 """One model, to be fitted to many parts and rearrangements of the same pairs."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from ..engine import Pairs
-from ..estimators import NothingSharedError, PairedTransformer
+from ..estimators import KernelCCA, NothingSharedError, PairedTransformer, SparseCCA
 
 __all__ = ["DATA_SETS", "Fits"]
+
+_PREPARING = (SparseCCA, KernelCCA)  # to fit them is to prepare and to fit what was prepared; others may do more
 
 DATA_SETS = "permuted or subsampled data sets"  # as warnings call what a model is fitted to
 
@@ -67,15 +70,17 @@ class Fits:
         """The same with sample i of X paired with sample order[i] of Y."""
         return replace(self, pairs=self.pairs.in_order(order))
 
-    def x_view(self, rows: np.ndarray):
-        """X of the pairs `rows` as the model prepares it: the same in whatever order Y is."""
-        return self.model.prepare_x(self.pairs.training(rows)[0])
+    def x_view(self, rows: np.ndarray) -> Any:
+        """X of the pairs `rows` as the model prepares it, the same in whatever order Y is; None where it does not."""
+        return self.model.prepare_x(self.pairs.training(rows)[0]) if type(self.model) in _PREPARING else None
 
     def fitted(self, rows: np.ndarray, x_view=None) -> PairedTransformer | None:
         """The model fitted to the pairs `rows`; None if they share nothing. `x_view` saves preparing X."""
-        model = clone(self.model)
+        model, views = clone(self.model), self.pairs.training(rows)
         try:
-            return model.fit_prepared(model.prepare_checked(*self.pairs.training(rows), x_view=x_view))
+            if type(model) not in _PREPARING:
+                return model.fit(*views)
+            return model.fit_prepared(model.prepare_checked(*views, x_view=x_view))
         except NothingSharedError:
             return None
         except ValueError as error:
