@@ -1,15 +1,15 @@
 """Regularised kernel CCA, the baseline."""
 
-from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
-from scipy.linalg import eigh, svd
+from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
 from .._validation import shown
 from ..engine import warn
-from ..views import FeatureView, LinearKernelView, View
+from ..factors import spectrum_of
+from ..views import FeatureView, LinearKernelView
 from ._base import PairedTransformer
 
 __all__ = ["KernelCCA"]
@@ -99,8 +99,8 @@ class KernelCCA(PairedTransformer):
     def fit_prepared(self, pair):
         """Learn the components of what `prepare` made of the data."""
         r = self._check_settings()
-        x_spectrum, y_spectrum = _spectrum(pair.views["X"]), _spectrum(pair.views["Y"])
-        x_gain, y_gain = x_spectrum.gain(r), y_spectrum.gain(r)
+        x_spectrum, y_spectrum = spectrum_of(pair.views["X"]), spectrum_of(pair.views["Y"])
+        x_gain, y_gain = x_spectrum.gain(1 - r, r), y_spectrum.gain(1 - r, r)
         cross = x_gain[:, None] * (x_spectrum.vectors.T @ y_spectrum.vectors) * y_gain
         left, values, right = svd(cross, full_matrices=False)
 
@@ -132,46 +132,3 @@ class KernelCCA(PairedTransformer):
         if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:
             raise ValueError(f"regularization must be a number from 0 to 1; got {shown(r)}: 0.03 is the default.")
         return float(r)
-
-
-@dataclass(frozen=True)
-class Spectrum:
-    """K = U L U' without the eigenvalues that rounding error made."""
-
-    vectors: np.ndarray
-    values: np.ndarray
-
-    def gain(self, r: float) -> np.ndarray:
-        """W = sqrt(L / ((1 - r) L + r)): how much of each eigenvector the regularisation lets through."""
-        return np.sqrt(self.values / ((1 - r) * self.values + r))
-
-    def coefficients(self, scores: np.ndarray) -> np.ndarray:
-        """a with K a = `scores`, for scores in the span of U."""
-        return self.vectors @ ((self.vectors.T @ scores) / self.values[:, None])
-
-
-def _spectrum(view: View) -> Spectrum:
-    if isinstance(view, LinearKernelView):
-        return _linear_spectrum(view.features)
-    return _kernel_spectrum(view.columns(np.arange(view.shape[0])))
-
-
-def _linear_spectrum(features: FeatureView) -> Spectrum:
-    n, m = features.shape
-    if not features.is_sparse:  # singular values keep the digits that their squares would lose
-        vectors, singular, _ = svd(features.columns(np.arange(m)), full_matrices=False)
-        kept = singular > singular[0] * max(n, m) * np.finfo(np.float64).eps
-        return Spectrum(vectors[:, kept], singular[kept] ** 2)
-    if n <= m:
-        return _kernel_spectrum(features.outer())
-    everything = features.selection()
-    everything.add(np.arange(m))
-    covariance = _kernel_spectrum(everything.gram(0))
-    vectors = np.column_stack([features.matvec(direction) for direction in covariance.vectors.T])
-    return Spectrum(vectors / np.sqrt(covariance.values), covariance.values)
-
-
-def _kernel_spectrum(matrix: np.ndarray) -> Spectrum:
-    values, vectors = eigh(matrix)
-    kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
-    return Spectrum(vectors[:, kept], values[kept])

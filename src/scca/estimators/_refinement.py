@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..solver import ComponentResult, Penalty, solve_views
-from ..solver._component import no_view
+from ..solver import ComponentResult, Penalty, no_view, solve_views
 from ..views import View
 
 __all__ = ["refine"]

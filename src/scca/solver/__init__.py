@@ -1,6 +1,6 @@
 """The convex problem of one component: certified solver, the paper's own algorithm, penalties."""
 
-from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, solve_component, solve_views
+from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, no_view, solve_component, solve_views
 from ._path import component_path, solve_path
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
@@ -12,6 +12,7 @@ __all__ = [
     "ComponentResult",
     # for the estimators
     "solve_views",
+    "no_view",
     "solve_path",
     "Penalty",
     "ALGORITHMS",

@@ -7,6 +7,7 @@ from ._kernels import Kernel
 from ._oriented import OrientedView
 from ._preparation import Preparation
 from ._projector import Projector
+from ._ridge import RidgeView
 from ._selection import ColumnSelection, Selection
 from ._storage import storage_of
 from .base import PreparedView, View
@@ -21,6 +22,7 @@ __all__ = [
     "Preparation",
     "FeatureView",
     "OrientedView",
+    "RidgeView",
     # dual
     "Kernel",
     "KernelPreparation",

@@ -59,6 +59,18 @@ class FeatureView(PreparedView):
             out = out - np.multiply.outer(mean, r.sum(axis=0))
         return out
 
+    def matmat(self, weights):
+        scores = self.storage.matmat(weights)
+        if self.mean is not None:
+            scores = scores - self.mean @ weights
+        return scores if self.scale is None else scores * self.scale[:, None]
+
+    def rmatmat(self, R):
+        if self.scale is not None:
+            R = self.scale[:, None] * R
+        out = self.storage.rmatmat(R)
+        return out if self.mean is None else out - np.outer(self.mean, R.sum(axis=0))
+
     def columns(self, indices):
         block = self.storage.columns(indices)
         if self.mean is not None:

@@ -41,6 +41,14 @@ class Storage(ABC):
         """The chosen columns as a dense float64 array."""
 
     @abstractmethod
+    def matmat(self, V: np.ndarray) -> np.ndarray:
+        """A V for a matrix V."""
+
+    @abstractmethod
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
+        """A'R for a matrix R."""
+
+    @abstractmethod
     def restricted(self, columns: np.ndarray) -> "Storage":
         """A copy of the chosen columns alone, stored the same way."""
 
@@ -81,6 +89,12 @@ class DenseStorage(Storage):
         block = self.array[:, indices].astype(np.float64, copy=False)
         return block if self.shift is None else block - self.shift[indices]
 
+    def matmat(self, V):
+        return np.vstack([block @ V for _, block in self._blocks()])
+
+    def rmatmat(self, R):
+        return self.rmatvec(R)
+
     def restricted(self, columns):
         return DenseStorage(self.array[:, columns], None if self.shift is None else self.shift[columns])
 
@@ -111,6 +125,12 @@ class SparseStorage(Storage):
 
     def columns(self, indices):
         return self.csc[:, indices].astype(np.float64, copy=False).toarray()
+
+    def matmat(self, V):
+        return self.csc @ np.ascontiguousarray(V, dtype=np.float64)
+
+    def rmatmat(self, R):
+        return self.csc.T @ np.ascontiguousarray(R, dtype=np.float64)
 
     def restricted(self, columns):
         return SparseStorage(self.csc[:, columns])
@@ -151,6 +171,12 @@ class WeightedStorage(Storage):
     def columns(self, indices):
         return self._storage.columns(indices) * self._weights[indices]
 
+    def matmat(self, V):
+        return self._storage.matmat(self._weights[:, None] * V)
+
+    def rmatmat(self, R):
+        return self._weights[:, None] * self._storage.rmatmat(R)
+
     def restricted(self, columns):
         return WeightedStorage(self._storage.restricted(columns), self._weights[columns])
 
@@ -175,6 +201,12 @@ class OperatorStorage(Storage):
         units = np.zeros((self.shape[1], len(indices)))
         units[indices, np.arange(len(indices))] = 1.0
         return np.asarray(self.operator @ units, dtype=np.float64)
+
+    def matmat(self, V):
+        return np.asarray(self.operator @ V, dtype=np.float64)
+
+    def rmatmat(self, R):
+        return np.asarray(self._transpose @ R, dtype=np.float64)
 
     def restricted(self, columns):
         return DenseStorage(self.columns(columns))

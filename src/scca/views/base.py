@@ -41,6 +41,14 @@ class View(ABC):
     def sample_squares(self) -> np.ndarray:
         """Squared norms of the samples: the diagonal of M M' for features, of M for a kernel."""
 
+    def matmat(self, weights: np.ndarray) -> np.ndarray:
+        """M W for the columns of W."""
+        return np.column_stack([self.matvec(column) for column in weights.T])
+
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
+        """M'R for the columns of R."""
+        return np.column_stack([self.rmatvec(column) for column in R.T])
+
     def square_norms(self) -> np.ndarray:
         """Squared norms of all columns of M."""
         starts = range(0, self.shape[1], _COLUMN_BLOCK)

@@ -1,0 +1,17 @@
+"""Shared factors: the scores that all views predict best, turned to simple structure and rendered by few features."""
+
+from ._rotation import Rotation, varimax
+from ._shared import SharedFactors, shared_factors
+from ._spectrum import Spectrum, spectrum_of
+
+__all__ = [
+    # factors
+    "SharedFactors",
+    "shared_factors",
+    # simple structure
+    "Rotation",
+    "varimax",
+    # spectra of views
+    "Spectrum",
+    "spectrum_of",
+]

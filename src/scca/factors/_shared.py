@@ -1,0 +1,141 @@
+"""Shared factors: the scores that all views predict best, by regularised canonical correlation analysis."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg
+
+from ..views import FeatureView, LinearKernelView, View
+from ._spectrum import spectrum_of
+
+__all__ = ["SharedFactors", "shared_factors"]
+
+_FEW_SAMPLES = 3000  # up to which the views' spectra are computed whole
+_SMALL = 1500  # eigenproblems up to this size are solved directly
+_GUARDS = 10  # directions beyond those asked for, which keep the last of them from converging slowly
+_MAX_ITER = 200
+_TOLERANCE = 1e-4  # relative residual of every factor
+_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class SharedFactors:
+    """The leading solutions of the symmetric problem over views A_v (n x m_v), C_vu = A_v'A_u,
+
+        sum over u != v of  C_vu w_u  =  sigma (C_vv + lambda_v I) w_v      for every view v.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n, c)
+        T, orthonormal: of the pooled scores t = sum_v A_v w_v, each after those before it were projected off.
+    values : ndarray of shape (c,)
+        sigma, the largest first. For two views and lambda = r / (1 - r) these are 1 - r times the canonical values of
+        kernel CCA with the regularisation r.
+    residuals : ndarray of shape (c,)
+        How far each solution is from solving the problem, relative to its right side; by true products.
+    converged : ndarray of bool of shape (c,)
+    """
+
+    scores: np.ndarray
+    values: np.ndarray
+    residuals: np.ndarray
+
+    @property
+    def converged(self) -> np.ndarray:
+        return self.residuals <= _TOLERANCE
+
+
+def shared_factors(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> SharedFactors:
+    """Up to `n_components` factors of two or more views; fewer if the views share fewer.
+
+    Few samples, and views that are kernel matrices, by the spectra of the views; many samples by products with the
+    features alone, for all factors at once.
+    """
+    features = [_features(view) for view in views]
+    if views[0].shape[0] > _FEW_SAMPLES and all(view is not None for view in features):
+        pooled, values, residuals = _by_products([view for view in features if view is not None], n_components, ridges)
+    else:
+        pooled, values, residuals = _by_spectra(views, n_components, ridges)
+    positive = values > np.finfo(np.float64).eps * len(pooled) * max(values[0], 0.0)
+    T, R = np.linalg.qr(pooled[:, positive])
+    return SharedFactors(T * np.sign(np.diag(R)), values[positive], residuals[positive])
+
+
+def _features(view: View) -> FeatureView | None:
+    if isinstance(view, LinearKernelView):
+        return view.features
+    return view if isinstance(view, FeatureView) else None
+
+
+def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> tuple:
+    """With K_v = U L U' and w_v = (C_vv + lambda)^-1/2 z_v the problem is an ordinary one,
+
+    sum over u != v of  G_v'G_u z_u = sigma z_v,    G_v = A_v (C_vv + lambda)^-1/2 = U sqrt(L / (L + lambda)).
+    """
+    spectra = [spectrum_of(view) for view in views]
+    G = np.hstack([s.vectors * s.gain(1.0, ridge) for s, ridge in zip(spectra, ridges, strict=True)])
+    ends = np.cumsum([0, *(len(s.values) for s in spectra)])
+    blocks = [slice(*pair) for pair in pairwise(ends)]
+    size = G.shape[1]
+    n_components = min(n_components, *(len(s.values) for s in spectra))
+
+    def products(z):
+        out = G.T @ (G @ z)
+        for block in blocks:  # a view is not to predict itself
+            out[block] -= G[:, block].T @ (G[:, block] @ z[block])
+        return out
+
+    if size <= _SMALL:
+        matrix = G.T @ G
+        for block in blocks:
+            matrix[block, block] = 0.0
+        values, Z = eigh(matrix, subset_by_index=(size - n_components, size - 1))
+    else:
+        start = np.random.default_rng(_SEED).standard_normal(size)
+        operator = LinearOperator((size, size), matvec=lambda z: products(z.ravel()), dtype=np.float64)
+        values, Z = eigsh(operator, k=n_components, which="LA", v0=start)
+    order = np.argsort(-values, kind="stable")
+    values, Z = values[order], Z[:, order]
+    residuals = np.linalg.norm(products(Z) - values * Z, axis=0) / np.maximum(np.abs(values), np.finfo(float).tiny)
+    return G @ Z, values, residuals
+
+
+def _by_products(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> tuple:
+    """LOBPCG on the features of all views, preconditioned by the diagonal of the right side."""
+    ends = np.cumsum([0, *(view.shape[1] for view in views)])
+    blocks = [slice(*pair) for pair in pairwise(ends)]
+    ridge = np.concatenate([np.full(view.shape[1], value) for view, value in zip(views, ridges, strict=True)])
+    diagonal = np.concatenate([view.square_norms() for view in views]) + ridge
+
+    def scores(W):
+        return [view.matmat(W[block]) for view, block in zip(views, blocks, strict=True)]
+
+    def left(W):
+        parts = scores(W)
+        total = sum(parts)
+        return np.vstack([view.rmatmat(total - part) for view, part in zip(views, parts, strict=True)])
+
+    def right(W):
+        images = np.vstack([view.rmatmat(part) for view, part in zip(views, scores(W), strict=True)])
+        return images + ridge[:, None] * W
+
+    def scaled(W):
+        return W / diagonal[:, None]
+
+    size = len(ridge)
+    n_components = min(n_components, *(view.shape[1] for view in views))
+    start = np.random.default_rng(_SEED).standard_normal((size, min(n_components + _GUARDS, size // 5)))
+    A, B, M = (_operator(size, product) for product in (left, right, scaled))
+    values, W = lobpcg(A, scaled(start), B=B, M=M, largest=True, tol=None, maxiter=_MAX_ITER)
+    order = np.argsort(-values, kind="stable")[:n_components]
+    values, W = values[order], W[:, order]
+    image = right(W)
+    residuals = np.linalg.norm(left(W) - values * image, axis=0) / np.linalg.norm(values * image, axis=0)
+    return sum(scores(W)), values, residuals
+
+
+def _operator(size: int, product) -> LinearOperator:
+    return LinearOperator((size, size), matvec=lambda w: product(w.reshape(-1, 1)).ravel(), matmat=product, dtype=float)

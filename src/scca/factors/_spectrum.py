@@ -1,0 +1,55 @@
+"""The spectrum of a view: its samples' inner products K = U L U', without the eigenvalues that rounding error made."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh, svd
+
+from ..views import FeatureView, LinearKernelView, View
+
+__all__ = ["Spectrum", "spectrum_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """K = U L U': `vectors` U (n x rank), `values` L (rank,)."""
+
+    vectors: np.ndarray
+    values: np.ndarray
+
+    def gain(self, variance: float, ridge: float) -> np.ndarray:
+        """sqrt(L / (variance L + ridge)): how much of each eigenvector the regularisation lets through."""
+        return np.sqrt(self.values / (variance * self.values + ridge))
+
+    def coefficients(self, scores: np.ndarray) -> np.ndarray:
+        """a with K a = `scores`, for scores in the span of U."""
+        return self.vectors @ ((self.vectors.T @ scores) / self.values[:, None])
+
+
+def spectrum_of(view: View) -> Spectrum:
+    """Of M M' for features, of M for a kernel."""
+    if isinstance(view, LinearKernelView):
+        view = view.features
+    if isinstance(view, FeatureView):
+        return _of_features(view)
+    return _of_matrix(view.columns(np.arange(view.shape[0])))
+
+
+def _of_features(features: FeatureView) -> Spectrum:
+    n, m = features.shape
+    if not features.is_sparse:  # singular values keep the digits that their squares would lose
+        vectors, singular, _ = svd(features.columns(np.arange(m)), full_matrices=False)
+        kept = singular > singular[0] * max(n, m) * np.finfo(np.float64).eps
+        return Spectrum(vectors[:, kept], singular[kept] ** 2)
+    if n <= m:
+        return _of_matrix(features.outer())
+    everything = features.selection()
+    everything.add(np.arange(m))
+    covariance = _of_matrix(everything.gram(0))
+    return Spectrum(features.matmat(covariance.vectors) / np.sqrt(covariance.values), covariance.values)
+
+
+def _of_matrix(matrix: np.ndarray) -> Spectrum:
+    values, vectors = eigh(matrix)
+    kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
+    return Spectrum(vectors[:, kept], values[kept])

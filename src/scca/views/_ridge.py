@@ -1,0 +1,73 @@
+"""A view with a ridge: least squares on it are least squares on the view plus nu ||w||^2."""
+
+import numpy as np
+
+from ._selection import Selection
+from .base import View
+
+__all__ = ["RidgeView"]
+
+
+class RidgeView(View):
+    """[M; sqrt(nu) I] of a view M (n x m): ||M w - t||^2 + nu ||w||^2 is the square of its w less (t, 0)."""
+
+    def __init__(self, view: View, nu: float):
+        n, m = view.shape
+        self.shape = (n + m, m)
+        self.n_stored = view.n_stored
+        self.passes_per_column = view.passes_per_column
+        self._view, self._n, self._root = view, n, float(np.sqrt(nu))
+
+    def target(self, t: np.ndarray) -> np.ndarray:
+        """(t, 0)."""
+        return np.concatenate([t, np.zeros(self.shape[1])])
+
+    def matvec(self, weights):
+        return np.concatenate([self._view.matvec(weights), self._root * weights])
+
+    def rmatvec(self, r):
+        return self._view.rmatvec(r[: self._n]) + self._root * r[self._n :]
+
+    def columns(self, indices):
+        units = np.zeros((self.shape[1], len(indices)))
+        units[indices, np.arange(len(indices))] = self._root
+        return np.vstack([self._view.columns(indices), units])
+
+    def sample_squares(self):
+        return np.concatenate([self._view.sample_squares(), np.full(self.shape[1], self._root**2)])
+
+    def square_norms(self):
+        return self._view.square_norms() + self._root**2
+
+    def selection(self):
+        return _RidgeSelection(self._view.selection(), self._n, self.shape[1], self._root)
+
+
+class _RidgeSelection(Selection):
+    """Columns of the view, multiplied as the view multiplies them; those of the identity are never made."""
+
+    def __init__(self, selection: Selection, n: int, n_coordinates: int, root: float):
+        self._selection = selection
+        self._n, self._n_coordinates, self._root = n, n_coordinates, root
+        self._indices = np.empty(0, dtype=np.intp)
+
+    def __len__(self):
+        return len(self._selection)
+
+    def add(self, indices):
+        self._selection.add(indices)
+        self._indices = np.concatenate([self._indices, indices])
+
+    def matvec(self, weights):
+        below = np.zeros(self._n_coordinates)
+        below[self._indices] = self._root * weights
+        return np.concatenate([self._selection.matvec(weights), below])
+
+    def rmatvec(self, r, start=0):
+        return self._selection.rmatvec(r[: self._n], start) + self._root * r[self._n :][self._indices[start:]]
+
+    def gram(self, start):
+        gram = self._selection.gram(start)
+        new = np.arange(start, len(self._indices))
+        gram[new, new - start] += self._root**2
+        return gram

@@ -1,0 +1,44 @@
+"""Varimax: an orthogonal matrix that no other beats, and simple structure where there is some."""
+
+import numpy as np
+from scipy.stats import ortho_group
+
+from scca.factors import varimax
+
+
+def criterion(B):
+    return np.sum(np.var(B**2, axis=0))
+
+
+def test_no_rotation_of_the_plane_is_simpler(rng):
+    L = rng.standard_normal((30, 2)) * [2.0, 1.0]
+    found = varimax(L)
+    angles = np.linspace(0, np.pi, 2001)
+    best = max(criterion(L @ np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])) for a in angles)
+    assert criterion(L @ found.matrix) >= best * (1 - 1e-6)
+    assert found.converged
+
+
+def test_is_a_rotation_that_random_ones_do_not_beat(rng):
+    L = rng.standard_normal((50, 5)) ** 3
+    R = varimax(L).matrix
+    np.testing.assert_allclose(R.T @ R, np.eye(5), atol=1e-12)
+    others = ortho_group(5, seed=0).rvs(200)
+    assert criterion(L @ R) > max(criterion(L @ other) for other in others)
+
+
+def test_simple_structure_is_found_again(rng):
+    """Factors of features of their own, turned: turned back, but for order and sign."""
+    simple = np.kron(np.eye(4), np.ones((10, 1))) * rng.uniform(0.5, 1.0, (40, 1))
+    turned = simple @ ortho_group(4, seed=1).rvs()
+    found = turned @ varimax(turned).matrix
+    cosines = np.abs(found.T @ simple) / np.linalg.norm(found, axis=0)[:, None] / np.linalg.norm(simple, axis=0)
+    np.testing.assert_allclose(np.sort(cosines, axis=1)[:, -1], 1, atol=1e-6)
+    assert sorted(cosines.argmax(axis=1)) == [0, 1, 2, 3]
+
+
+def test_starting_elsewhere_changes_the_rotation_and_not_the_factors(rng):
+    L = np.kron(np.eye(3), np.ones((8, 1))) + 0.1 * rng.standard_normal((24, 3))
+    Q = ortho_group(3, seed=2).rvs()
+    one, other = L @ varimax(L).matrix, L @ Q @ varimax(L @ Q).matrix
+    np.testing.assert_allclose(np.abs(one.T @ other).max(axis=1), np.sum(one**2, axis=0), rtol=1e-4)
