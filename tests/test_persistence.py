@@ -19,7 +19,7 @@ from scca.datasets import make_planted
 from scca.persistence import ModelFileError
 from scca.text import BilingualModel, PairedText
 
-ARCHIVED = Path(__file__).parent / "data" / "bilingual-format-1.scca"
+DATA = Path(__file__).parent / "data"
 ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and the dog play", "rain falls on the roof", "a red roof"]
 FRENCH = [
     "le chat dort",
@@ -102,9 +102,18 @@ def test_same_model_same_bytes(tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+def test_archived_file_still_loads():
+    """Written by the first version of the format; it must load as long as the format is read."""
+    model = scca.load(DATA / "bilingual-format-2.scca")
+    assert model.languages_ == ("en", "fr")
+    assert model.mates(["the cat sleeps"], FRENCH, top=1).indices[0, 0] == 0
+    assert model.generate(["pluie"], source="fr")[0].known
+    assert len(model.components()) == 2
+
+
 def test_a_file_of_the_first_format_is_refused_in_a_sentence():
     with pytest.raises(ModelFileError, match=r"has format 1, written by scca 0.1.0, .* fit the model again\.$"):
-        scca.load(ARCHIVED)
+        scca.load(DATA / "bilingual-format-1.scca")
 
 
 class TestRefused:
