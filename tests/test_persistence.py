@@ -106,7 +106,7 @@ def test_archived_file_still_loads():
     """Written by the first version of the format; it must load as long as the format is read."""
     model = scca.load(DATA / "bilingual-format-2.scca")
     assert model.languages_ == ("en", "fr")
-    assert model.mates(["the cat sleeps"], FRENCH, top=1).indices[0, 0] == 0
+    assert model.mates(["the cat sleeps"], FRENCH, top=1).indices[0, 0] in (0, 2)  # the two with a cat
     assert model.generate(["pluie"], source="fr")[0].known
     assert len(model.components()) == 2
 
