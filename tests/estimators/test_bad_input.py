@@ -188,6 +188,33 @@ class TestBoth:
         with pytest.raises(ValueError, match=r"the kernel rbf failed with \{'gama': 1\}: .*gama"):
             estimator(1, kernel="rbf", kernel_params={"gama": 1}).fit(X, Y)
 
+    @pytest.mark.parametrize("copies", [1, 40])  # a small and a large number of samples
+    def test_kernel_that_is_not_finite(self, estimator, X, Y, copies):
+        many = np.tile(X, (copies, 1)), np.tile(Y, (copies, 1))
+        with pytest.raises(
+            ValueError, match=r"the kernel polynomial gives .*inf for some samples with .*degree.*scale"
+        ):
+            estimator(1, kernel="polynomial", kernel_params={"degree": 5000, "gamma": 9}).fit(*many)
+        model = estimator(1, kernel="polynomial", kernel_params={"degree": 5}).fit(X, Y)
+        with pytest.raises(ValueError, match=r"the kernel polynomial gives .*inf for some samples"):
+            model.transform_y(Y[:3] * 1e70)
+
+    def test_kernel_function_that_is_not_symmetric(self, estimator, X, Y):
+        with pytest.raises(ValueError, match=r"a kernel function must be symmetric, .* two samples differ by"):
+            estimator(1, kernel=lambda a, b: float(a @ b) + 0.1 * (a[0] - b[0])).fit(X, Y)
+
+    @pytest.mark.parametrize("offset", [1e5, 1e8])
+    def test_rbf_does_not_depend_on_the_origin(self, estimator, X, Y, offset):
+        settings = {"kernel": "rbf", "kernel_params": {"gamma": 0.1}}
+        near, far = estimator(2, **settings).fit(X, Y), estimator(2, **settings).fit(X, Y + offset)
+        np.testing.assert_allclose(far.transform_y(Y + offset), near.transform_y(Y), atol=1e-6)
+
+    def test_diagonal_that_is_no_numbers(self, estimator, X, Y):
+        K = X @ X.T
+        model = estimator(1, kernel="precomputed").fit(K if estimator is KernelCCA else X, K)
+        with pytest.raises(ValueError, match="diagonal must be 3 finite numbers, k.* of every sample; got 'abc'"):
+            model.transform_y(K[:3], diagonal="abc")
+
     def test_long_settings_are_not_quoted(self, estimator, X, Y):
         with pytest.raises(ValueError, match="center must be True or False") as caught:
             estimator(center=np.arange(500.0)).fit(X, Y)

@@ -62,6 +62,7 @@ class Case:
 
 DRAWN = {"anchors": "random", "n_components": 3}
 PRIMAL = {"representation": "primal-primal"}  # where an anchor, a feature among many alike, is soon let go of
+FACTORS = {"anchors": None}
 RBF = {"kernel": "rbf", "kernel_params": {"gamma": 0.02}}
 SCORES = ("transform", "transform_y")
 
@@ -73,6 +74,9 @@ SPARSE_CCA = {
     "anchors": Case("cross-energy", [5, 7], ("anchors_", "x_weights_", "y_weights_", "mu_")),
     "refine": Case(False, True, ("x_weights_", "y_weights_", "objective_", "correlations_"), PRIMAL),
     "directions": Case("shared", "smooth", ("x_rotations_", "y_rotations_", *SCORES)),
+    "rendering": Case("sparse", "dense", ("x_weights_", *SCORES), FACTORS),
+    "ridge": Case("auto", 2.0, ("x_weights_", "correlations_", *SCORES), FACTORS),
+    "held_out": Case(5, 3, ("held_out_correlations_",), FACTORS),
     "feature_weights": Case("shared", None, ("x_feature_weights_", "y_feature_weights_", "x_rotations_", *SCORES)),
     "n_features": Case(None, 10, ("x_feature_weights_", "y_feature_weights_", "x_rotations_", *SCORES)),
     "kernel": Case("linear", "rbf", ("y_weights_", "y_rotations_", "gamma_", "transform_y")),

@@ -53,7 +53,7 @@ def run_tasks(
     finished : callable, optional
         Called with the position and the result of a task the moment it is done.
     """
-    from joblib import Parallel, delayed  # here: a single component does without
+    from joblib import delayed  # here: a single component does without
 
     n_jobs = check_n_jobs(n_jobs)
     outcomes: dict[int, tuple] = {}
@@ -61,7 +61,8 @@ def run_tasks(
     work = (delayed(_outcome)(here, compute, position, task) for position, task in enumerate(tasks))
     done: Iterator | None = None
     try:
-        done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(work)
+        parallel = _parallel(n_jobs)
+        done = parallel(work)
         for position, result, warned in done:
             outcomes[position] = result, warned
             if finished is not None:
@@ -76,6 +77,20 @@ def run_tasks(
     in_order = [outcomes[position] for position in range(len(outcomes))]
     say_once((warned for _, warned in in_order), what)
     return [result for result, _ in in_order]
+
+
+def _parallel(n_jobs: int | None):
+    from joblib import Parallel
+
+    try:
+        return Parallel(n_jobs=n_jobs, return_as="generator_unordered")
+    except ValueError as error:
+        if "does not support return_as" not in str(error):
+            raise
+        raise ValueError(
+            "the joblib backend that is set cannot give results as they finish; use loky or threading, for example "
+            'joblib.parallel_config(backend="loky").'
+        ) from error
 
 
 def _end(done, error: BaseException) -> None:

@@ -1,7 +1,7 @@
 """What both estimators share: fitted rotations of two views, and the scores of new samples."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields
 from typing import Any
@@ -83,6 +83,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         views = self._preparing().views(X, Y, x_view)
         return PreparedPair(
             views={name: self._view(view, name, n_components) for name, view in views.items()},
+            samples={"X": X, "Y": Y},
             dtypes={"X": X.dtype, "Y": Y.dtype},
             n_components=n_components,
             known=known or Known(X.shape[1], None, Y.shape[1], None),
@@ -105,14 +106,23 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _set_views(self, pair: PreparedPair, weights: Sequence[np.ndarray], rotations: Sequence[np.ndarray]) -> None:
         """Begin what a fit leaves: weights and rotations of X and Y, and what turns new samples into scores."""
+        self._begin(pair, pair.views, weights, rotations)
+        self.x_rotations_, self.y_rotations_ = _in_types(rotations, pair)
+
+    def _begin(
+        self,
+        pair: PreparedPair,
+        views: Mapping[str, PreparedView],
+        weights: Sequence[np.ndarray],
+        directions: Sequence[np.ndarray],
+    ) -> None:
+        """Forget an earlier fit and keep weights of X and Y, and what projects new samples on `directions`."""
+        x_directions, y_directions = _in_types(directions, pair)
+        projectors = {"X": views["X"].projector(x_directions), "Y": views["Y"].projector(y_directions)}
         self._remember(pair.known)
         self.x_weights_, self.y_weights_ = _in_types(weights, pair)
-        self.x_rotations_, self.y_rotations_ = _in_types(rotations, pair)
-        self.n_components_ = self.x_rotations_.shape[1]
-        self._projectors = {
-            "X": pair.views["X"].projector(self.x_rotations_),
-            "Y": pair.views["Y"].projector(self.y_rotations_),
-        }
+        self.n_components_ = self.x_weights_.shape[1]
+        self._projectors = projectors
         self.x_preparation_, self.y_preparation_ = (self._projectors[name].preparation for name in "XY")
         self.x_feature_weights_ = getattr(self.x_preparation_, "feature_weights", None)
         self.y_feature_weights_ = getattr(self.y_preparation_, "feature_weights", None)
@@ -240,10 +250,13 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_diagonal(self, diagonal, name: str, n: int) -> np.ndarray:
         if not self._is_precomputed(name):
             raise ValueError(f"diagonal is only for a precomputed kernel, which {name} has not here; leave it out.")
-        diagonal = np.asarray(diagonal, dtype=np.float64)
-        if diagonal.shape != (n,) or not np.isfinite(diagonal).all():
-            raise ValueError(f"diagonal must be {n} finite numbers, k(x, x) of every sample; got {diagonal!r}.")
-        return diagonal
+        try:
+            values = np.asarray(diagonal, dtype=np.float64)
+        except (TypeError, ValueError):
+            values = np.empty(0)
+        if values.shape != (n,) or not np.isfinite(values).all():
+            raise ValueError(f"diagonal must be {n} finite numbers, k(x, x) of every sample; got {shown(diagonal)}.")
+        return values
 
     # --- scikit-learn ----------------------------------------------------------------------------------------------
 

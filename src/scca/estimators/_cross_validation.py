@@ -91,16 +91,19 @@ class SparseCCACV(SparseCCA):
         cv=5,
         scoring="retrieval",
         rule="best",
-        representation="primal-dual",
+        representation="auto",
         anchors="cross-energy",
         refine="auto",
         directions="auto",
+        rendering="sparse",
+        ridge="auto",
         feature_weights="shared",
         n_features=None,
         kernel="linear",
         kernel_params=None,
         center=True,
         normalize=True,
+        held_out=5,
         algorithm="working-set",
         tol=1e-6,
         max_iter=DEFAULT_MAX_ITER,
@@ -114,12 +117,15 @@ class SparseCCACV(SparseCCA):
             anchors=anchors,
             refine=refine,
             directions=directions,
+            rendering=rendering,
+            ridge=ridge,
             feature_weights=feature_weights,
             n_features=n_features,
             kernel=kernel,
             kernel_params=kernel_params,
             center=center,
             normalize=normalize,
+            held_out=held_out,
             algorithm=algorithm,
             tol=tol,
             max_iter=max_iter,
@@ -143,7 +149,8 @@ class SparseCCACV(SparseCCA):
         pairs = Pairs(x_view, y_view, tuple(name for name in "XY" if self._is_precomputed(name)))
         n_components = self._check_n_components(pairs.X, pairs.Y)
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
-        self._estimator()._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
+        if self.anchors is not None:
+            self._estimator()._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
         folds = consecutive_folds(self.cv, len(pairs))
         params = [_params(*pair) for pair in factors]
         trials = [[Trial(fold, *split, setting) for setting in params] for fold, split in enumerate(folds)]
@@ -214,10 +221,10 @@ class SparseCCACV(SparseCCA):
 
     def _estimator_for(self, trial: "Trial") -> SparseCCA:
         anchors = self.anchors
-        if self._anchors_are_samples and not (isinstance(anchors, str) or callable(anchors)):
+        if self._anchors_are_samples and not (anchors is None or isinstance(anchors, str) or callable(anchors)):
             place = {sample: position for position, sample in enumerate(trial.train)}
             anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
-        return self._estimator(**trial.params, anchors=anchors, n_jobs=None)
+        return self._estimator(**trial.params, anchors=anchors, held_out=0, n_jobs=None)
 
     def _choose(self, table: dict, n_splits: int) -> int:
         best = int(table["mean_test_score"].argmax())

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,6 +40,8 @@ class PreparedPair:
     ----------
     views : dict of str to PreparedView
         X and Y as the estimator looks at them, features or kernels.
+    samples : dict of str to the checked data
+        From which a view can be prepared anew, with fewer features.
     dtypes : dict of str to dtype
         What X and Y came in, and answers go out in.
     n_components : int
@@ -48,6 +51,7 @@ class PreparedPair:
     """
 
     views: Mapping[str, PreparedView]
+    samples: Mapping[str, Any]
     dtypes: Mapping[str, np.dtype]
     n_components: int
     known: Known

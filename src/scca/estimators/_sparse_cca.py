@@ -2,17 +2,23 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
+from numbers import Real
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
-from ..engine import blas_threads_for
+from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose, shown
+from ..engine import Pairs, blas_threads_for, warn
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
-from ..views import FeatureView, linear_kernel_view
+from ..views import FeatureView, View, linear_kernel_view
 from ._anchors import AnchorStrategy, anchor_strategy
 from ._base import PairedTransformer
 from ._components import Extraction, Settings, extract_components
 from ._directions import DIRECTIONS
+from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
+from ._held_out import HeldOut, held_out_correlations
 from ._preparing import PreparedPair
 
 __all__ = ["PAPER", "SparseCCA"]
@@ -28,11 +34,15 @@ PAPER = {
     "kernel": "linear",
     "center": True,
     "normalize": True,
+    "held_out": 0,
 }
 """The paper's settings, `SparseCCA(50, **PAPER)`, whatever the defaults become."""
 
+_RIDGE = 0.25  # of the factors, beside samples of unit norm
+
 # which views have weights on their samples; the anchored one, the problem's second, is X only in "dual-primal"
 _DUAL_VIEWS: dict[str, tuple[str, ...]] = {
+    "auto": ("Y",),
     "primal-dual": ("Y",),
     "dual-primal": ("X",),
     "primal-primal": (),
@@ -51,21 +61,36 @@ class SparseCCA(PairedTransformer):
     both centred and scaled to unit norm), then deflates: with u = X_j'X_j w and t = X_j u, X_{j+1} is X_j with its
     samples projected off t, and K_{j+1} is K_j projected off tau = K_j K_j e on both sides.
 
+    With `anchors=None` components are shared factors instead. With the prepared views A and B, the leading solutions of
+    regularised CCA,
+
+        A'B w_b = sigma (A'A + lambda I) w_a,    B'A w_a = sigma (B'B + lambda I) w_b,
+
+    are pooled to scores t = A w_a + B w_b, made orthonormal and turned to simple structure (varimax of [A'T; B'T]). In
+    each view, a factor's features are selected by min ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2, certified, and
+    weighed by ridge regression on those alone. A feature without a weight in any component is not read at all, not even
+    for the norm of a sample: `transform` is the view so prepared times exactly these weights. `mu_`, `objective_`,
+    `dual_gap_`, `n_iter_` and `n_passes_` then have a row for each view.
+
     Parameters
     ----------
     n_components : int, default=2
         How many components, at most n_samples - 1 (n_samples without centring) and the features of the primal view.
-    representation : {"primal-dual", "dual-primal", "primal-primal", "dual-dual"}, default="primal-dual"
-        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. A primal view
-        that is anchored, Y of "primal-primal", has a feature for its anchor: the others, each turned to where it goes
-        with the anchor, join it with weights between 0 and 1.
+    representation : {"auto", "primal-dual", "dual-primal", "primal-primal", "dual-dual"}, default="auto"
+        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. "auto" is
+        "primal-dual" for anchored components, the paper's choice; of shared factors, features of both views, but for
+        samples of Y where the kernel is not linear. An anchored primal view
+        (Y of "primal-primal") has a feature for its anchor: the others, each turned to where it goes with the anchor,
+        join it with weights between 0 and 1.
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
         Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
         of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
-        is absolute. More penalty, fewer weights.
-    anchors : str, sequence of int or callable, default="cross-energy"
-        The anchor of each component, a sample of the dual view (a feature of Y with "primal-primal", and what is said
-        of samples here holds for its features); a strategy by name takes none twice:
+        is absolute. More penalty, fewer weights. Of shared factors "auto" is 0.15 times the largest penalty that leaves
+        a weight, max |2 A't|.
+    anchors : None, str, sequence of int or callable, default="cross-energy"
+        None: no anchors, but shared factors. Otherwise the anchor of each component, a sample of the dual view (a
+        feature of Y with "primal-primal", and what is said of samples here holds for its features); a strategy by name
+        takes none twice:
 
         - "sequential": the samples in order (the paper's choice);
         - a sequence: the indices given, in that order;
@@ -99,6 +124,13 @@ class SparseCCA(PairedTransformer):
           the strongest covariance left, as broad as kernel CCA's directions and as good at finding mates. The sparse
           weights say how the anchor is seen, what is projected on is what the views share around it;
         - "auto" is "sparse" with "primal-primal" and "shared" otherwise.
+    rendering : {"sparse", "dense"}, default="sparse"
+        Of shared factors: weights on few features, or on all by ridge regression.
+    ridge : "auto" or float, default="auto"
+        Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
+        norm.
+    held_out : int, default=5
+        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it:
         max(R^2, 0.02)^(1/4), R^2 the share of its variance that ridge regression on the other view predicts for samples
@@ -151,6 +183,12 @@ class SparseCCA(PairedTransformer):
         How samples of each view are weighted, centred and scaled before anything else.
     x_feature_weights_, y_feature_weights_ : ndarray or None
         What the features were multiplied with; weights and rotations are of the features so weighted.
+    x_loadings_, y_loadings_ : ndarray
+        Of shared factors: cosine of every prepared feature (sample of a dual view) with each factor.
+    held_out_correlations_ : ndarray of shape (n_components_,)
+        Of shared factors: correlation of the two views' scores on pairs left out, everything learnt from the others.
+    p_value_ : float
+        Of shared factors: of the largest held-out correlation, against permuted pairs left out.
     n_features_in_, n_features_y_ : int
     feature_names_in_, feature_names_y_ : ndarray of str
         Only where the view was a data frame with string column names.
@@ -169,18 +207,21 @@ class SparseCCA(PairedTransformer):
         self,
         n_components=2,
         *,
-        representation="primal-dual",
+        representation="auto",
         mu="auto",
         gamma="auto",
         anchors="cross-energy",
         refine="auto",
         directions="auto",
+        rendering="sparse",
+        ridge="auto",
         feature_weights="shared",
         n_features=None,
         kernel="linear",
         kernel_params=None,
         center=True,
         normalize=True,
+        held_out=5,
         algorithm="working-set",
         tol=1e-6,
         max_iter=DEFAULT_MAX_ITER,
@@ -195,12 +236,15 @@ class SparseCCA(PairedTransformer):
         self.anchors = anchors
         self.refine = refine
         self.directions = directions
+        self.rendering = rendering
+        self.ridge = ridge
         self.feature_weights = feature_weights
         self.n_features = n_features
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.center = center
         self.normalize = normalize
+        self.held_out = held_out
         self.algorithm = algorithm
         self.tol = tol
         self.max_iter = max_iter
@@ -214,8 +258,15 @@ class SparseCCA(PairedTransformer):
 
     @property
     def _dual_views(self):
-        # scikit-learn asks before `fit` has said what a representation may be
-        return _DUAL_VIEWS.get(self.representation, ()) if isinstance(self.representation, str) else ()
+        if not isinstance(self.representation, str):  # scikit-learn asks before `fit` has refused it
+            return ()
+        if self.representation == "auto" and self.anchors is None and self._is_linear:
+            return ()
+        return _DUAL_VIEWS.get(self.representation, ())
+
+    @property
+    def _is_linear(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "linear"
 
     def fit(self, X, Y):
         """Learn the components of paired samples.
@@ -240,6 +291,8 @@ class SparseCCA(PairedTransformer):
     def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None):
         """Learn the components of what `prepare` made of the data."""
         settings = self._check_settings()
+        if isinstance(settings, FactorSettings):
+            return self._fit_factors(pair, settings)
         left, right = self._turned(pair.views["X"], pair.views["Y"])
         strategy = self._anchor_strategy(right.shape[1], pair.n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
@@ -254,6 +307,40 @@ class SparseCCA(PairedTransformer):
         self._set_diagnostics(found)
         return self
 
+    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings):
+        with blas_threads_for(*(view.n_stored for view in pair.views.values())):
+            fit = fit_factors(pair.views, pair.samples, pair.n_components, settings)
+        held_out = self._held_out(pair, settings, fit)
+        if fit.scores.shape[1] < pair.n_components:
+            warn(
+                f"the views share {fit.scores.shape[1]} of n_components={pair.n_components} factors; set "
+                f"n_components={fit.scores.shape[1]}.",
+                ConvergenceWarning,
+            )
+        if not fit.converged:
+            warn("the factors did not converge, as converged_ says; ask for fewer components.", ConvergenceWarning)
+
+        x, y = fit.renderings["X"], fit.renderings["Y"]
+        self._begin(pair, {"X": x.view, "Y": y.view}, (x.weights, y.weights), (x.weights, y.weights))
+        for name in ("mu", "objective", "dual_gap", "n_iter", "n_passes"):
+            setattr(self, f"{name}_", np.array([getattr(rendering, name) for rendering in (x, y)]))
+        self.converged_ = x.converged & y.converged & fit.converged
+        self.correlations_ = _cosines(x.view.matmat(x.weights), y.view.matmat(y.weights))
+        self.x_loadings_, self.y_loadings_ = (_loadings(view, fit.scores) for view in pair.views.values())
+        if held_out is not None:
+            self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
+        return self
+
+    def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit) -> HeldOut | None:
+        if not self.held_out:
+            return None
+        kernels = tuple(name for name in "XY" if self._is_precomputed(name))
+        pairs = Pairs(pair.samples["X"], pair.samples["Y"], kernels)
+        model = clone(self).set_params(n_components=fit.scores.shape[1])
+        return held_out_correlations(
+            partial(held_out_scores, model, settings, fit.scores), pairs, self.held_out, self.n_jobs
+        )
+
     def _turned(self, first, second) -> tuple:
         """From X and Y to the problem's left and right view, the right one being anchored; or back."""
         return (second, first) if self.representation == "dual-primal" else (first, second)
@@ -265,8 +352,11 @@ class SparseCCA(PairedTransformer):
     def _anchor_strategy(self, n_anchors: int, n_components: int) -> AnchorStrategy:
         return anchor_strategy(self.anchors, n_anchors, n_components, self.random_state)
 
-    def _check_settings(self) -> Settings:
+    def _check_settings(self) -> Settings | FactorSettings:
         check_choice(self.representation, "representation", tuple(_DUAL_VIEWS))
+        if self.anchors is None:
+            return self._check_factor_settings()
+        _refuse_without_factors(self)
         refine = check_choice(self.refine, "refine", ("auto", True, False))
         directions = check_choice(self.directions, "directions", ("auto", *DIRECTIONS))
         self._check_weighting()
@@ -290,6 +380,29 @@ class SparseCCA(PairedTransformer):
             n_jobs=self.n_jobs,
         )
 
+    def _check_factor_settings(self) -> FactorSettings:
+        for name in ("refine", "directions"):
+            if not (isinstance(value := getattr(self, name), str) and value == "auto"):
+                raise ValueError(
+                    f"{name} is for anchored components; got {shown(value)} with anchors=None: leave it out."
+                )
+        self._check_weighting()
+        if self.held_out is not False:
+            check_count(self.held_out, "held_out", least=0)
+        check_seed(self.random_state)
+        check_verbose(self.verbose)
+        return FactorSettings(
+            ridge=_RIDGE if isinstance(self.ridge, str) and self.ridge == "auto" else _check_ridge(self.ridge),
+            mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
+            gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
+            dense=check_choice(self.rendering, "rendering", ("sparse", "dense")) == "dense",
+            effort={
+                "tol": check_tolerance(self.tol),
+                "max_iter": check_count(self.max_iter, "max_iter"),
+                "algorithm": check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
+            },
+        )
+
     def _set_diagnostics(self, found: Extraction) -> None:
         components = found.components
         results = [component.result for component in components]
@@ -302,3 +415,29 @@ class SparseCCA(PairedTransformer):
         self.dual_gap_ = np.array([result.dual_gap for result in results])
         self.n_iter_ = np.array([result.n_iter for result in results])
         self.n_passes_ = np.array([result.n_passes for result in results])
+
+
+def _check_ridge(value) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
+        raise ValueError(f'ridge must be "auto" or a number greater than 0 and finite; got {shown(value)}.')
+    return float(value)
+
+
+def _refuse_without_factors(model: SparseCCA) -> None:
+    """What has no meaning for anchored components must be as it was."""
+    for name, default in (("rendering", "sparse"), ("ridge", "auto"), ("held_out", 5)):
+        value = getattr(model, name)
+        unchanged = isinstance(value, type(default)) and not isinstance(value, bool) and value in (default, 0)
+        if not unchanged:
+            raise ValueError(f"{name} is for shared factors; got {shown(value)} with anchors: leave it at {default!r}.")
+
+
+def _cosines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
+    return np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)
+
+
+def _loadings(view: View, scores: np.ndarray) -> np.ndarray:
+    """Cosines of every coordinate of a view, as it is prepared, with each factor."""
+    norms = np.sqrt(view.square_norms())
+    return view.rmatmat(scores) / np.where(norms > 0, norms, 1.0)[:, None]

@@ -1,5 +1,6 @@
 """Shared factors: the scores that all views predict best, turned to simple structure and rendered by few features."""
 
+from ._rendering import Weighing, dense_weights, select_features, weigh_features
 from ._rotation import Rotation, varimax
 from ._shared import SharedFactors, shared_factors
 from ._spectrum import Spectrum, spectrum_of
@@ -11,6 +12,11 @@ __all__ = [
     # simple structure
     "Rotation",
     "varimax",
+    # weights
+    "select_features",
+    "weigh_features",
+    "Weighing",
+    "dense_weights",
     # spectra of views
     "Spectrum",
     "spectrum_of",

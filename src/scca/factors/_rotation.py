@@ -7,7 +7,7 @@ import numpy as np
 __all__ = ["Rotation", "varimax"]
 
 _MAX_ITER = 1000
-_TOLERANCE = 1e-8  # relative gain of the criterion in a round
+_TOLERANCE = 1e-7  # relative gain of the criterion in a round
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,8 @@ def varimax(loadings: np.ndarray) -> Rotation:
     R, before = np.eye(n_factors), -np.inf
     for _ in range(_MAX_ITER):
         B = loadings @ R
-        U, values, V = np.linalg.svd(loadings.T @ (B**3 - B * np.mean(B**2, axis=0)))
+        squares = B * B
+        U, values, V = np.linalg.svd(loadings.T @ (B * (squares - squares.mean(axis=0))))
         R, total = U @ V, float(values.sum())
         if total - before <= _TOLERANCE * total:
             return Rotation(R, True)

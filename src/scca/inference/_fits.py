@@ -47,8 +47,10 @@ class Fits:
         model = clone(model)
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=rng.randint(2**31 - 1))  # workers would each draw a seed of their own
+        if "held_out" in model.get_params():
+            model.set_params(held_out=0)  # nobody would look at what every one of many fits leaves out
         whole = clone(model).fit(X, Y)
-        if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", ""), str):
+        if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", None) or "", str):
             raise ValueError(
                 "anchors must be the name of a strategy where samples are left out, for indices would then mean other "
                 f"samples; got {model.anchors!r}."

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import check_count
+from .._validation import check_count, check_seed, shown
 from ..engine import Progress, Split, random_folds, run_tasks
 from ..estimators import PairedTransformer
 from ._fits import DATA_SETS, Fits
@@ -122,10 +122,11 @@ def permutation_test(
     array([0.05])
     """
     n_permutations = check_count(n_permutations, "n_permutations")
-    if statistic == "correlation":
+    if isinstance(statistic, str) and statistic == "correlation":
         statistic = _correlation
     elif not callable(statistic):
-        raise ValueError(f'statistic must be "correlation" or a function of two score vectors; got {statistic!r}.')
+        raise ValueError(f'statistic must be "correlation" or a function of two score vectors; got {shown(statistic)}.')
+    check_seed(random_state)
     rng = check_random_state(random_state)
     fits = Fits.of(model, X, Y, rng, leaves_samples_out=cv is not None)
     n = len(fits.pairs)

@@ -8,7 +8,7 @@ from numbers import Real
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._validation import check_count
+from .._validation import check_count, check_seed
 from ..engine import Progress, run_tasks
 from ..estimators import KernelCCA, PairedTransformer
 from ._fits import DATA_SETS, Fits
@@ -129,6 +129,7 @@ def stability_selection(
     _check_between(threshold, "threshold", 0.5, 1)
     if isinstance(model, KernelCCA):
         raise ValueError("model must be sparse, but KernelCCA gives every sample a weight; pass a SparseCCA.")
+    check_seed(random_state)
     rng = check_random_state(random_state)
     fits = Fits.of(model, X, Y, rng, leaves_samples_out=True)
     n = len(fits.pairs)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from .._validation import check_count, check_kernel_matrix, check_matrix, check_tolerance
+from .._validation import check_choice, check_count, check_flag, check_kernel_matrix, check_matrix, check_tolerance
 from ..engine import blas_threads_for, warn
 from ..views import FeatureView, View, storage_of
 from ._certified import Algorithm, Outcome, solve_certified
@@ -126,6 +126,7 @@ def solve_component(
     >>> answer.converged, float(answer.e[3])
     (True, 1.0)
     """
+    check_flag(fit_dual, "fit_dual")
     left, right, k, y = checked_problem(X, K, k, y, fit_dual)
     n, m = left.shape
     return solve_views(
@@ -175,8 +176,7 @@ def solve_views(
     e0: np.ndarray | None = None,
 ) -> ComponentResult:
     """`solve_component` on checked views; gamma = inf holds e at the anchor, as large values of gamma would."""
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"algorithm must be one of {', '.join(map(repr, ALGORITHMS))}; got {algorithm!r}.")
+    check_choice(algorithm, "algorithm", tuple(ALGORITHMS))
     held = gamma.value == np.inf
     few_threads = blas_threads_for(left.n_stored, right.n_stored)
     with few_threads, np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below

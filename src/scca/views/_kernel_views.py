@@ -15,6 +15,7 @@ from .base import PreparedView
 
 __all__ = ["KernelPreparation", "LinearKernelView", "StoredKernelView", "linear_kernel_view"]
 
+_ASYMMETRY = 1e-6  # of the largest entry; what rounding may leave
 _ROUNDING = 1e-14  # squared norms below this share of what they were computed from are zero
 
 # What decides whether a linear kernel is worth storing, in multiplications of a dense matrix-vector product.
@@ -84,6 +85,8 @@ class StoredKernelView(PreparedView):
     ) -> "StoredKernelView":
         """The view of checked samples (of a checked kernel matrix, if precomputed), centred and scaled as asked."""
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
+        if callable(kernel.function):
+            _check_symmetric(matrix)
         training = None if kernel.precomputed else data
         means, grand_mean = None, 0.0
         if center:
@@ -188,6 +191,15 @@ def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
 def _linear_projector(features: FeatureView, rotations: np.ndarray) -> Projector:
     """Rotations on samples become rotations on features: no kernel with the training samples is ever computed."""
     return features.projector(features.rmatvec(rotations).astype(rotations.dtype, order="C"))
+
+
+def _check_symmetric(matrix: np.ndarray) -> None:
+    asymmetry, largest = float(np.abs(matrix - matrix.T).max()), float(np.abs(matrix).max())
+    if asymmetry > _ASYMMETRY * largest:
+        raise ValueError(
+            f"a kernel function must be symmetric, k(a, b) = k(b, a); two samples differ by {asymmetry:.3g}, where "
+            f"{_ASYMMETRY * largest:.1g} is allowed: return (k(a, b) + k(b, a)) / 2."
+        )
 
 
 def _centred_diagonal(diagonal, row_means, grand_mean: float) -> tuple[np.ndarray, np.ndarray]:

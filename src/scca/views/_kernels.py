@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy.sparse as sp
 
 __all__ = ["Kernel"]
 
@@ -40,10 +41,21 @@ class Kernel:
         from joblib import Parallel, delayed
 
         right = left if right is None else right
+        left, right = self._near_zero(left, right)
         blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
             delayed(self._block)(left[start : start + _BLOCK], right) for start in range(0, left.shape[0], _BLOCK)
         )
         return np.vstack(blocks)
+
+    def _near_zero(self, left, right):
+        """Both moved by the mean of `right`, which changes no distance and leaves them their digits.
+
+        scikit-learn computes distances as x'x - 2 x'y + y'y, in which an offset takes the digits of what differs.
+        """
+        if self.function != "rbf" or sp.issparse(left) or sp.issparse(right):
+            return left, right
+        mean = right.mean(axis=0, dtype=np.float64)
+        return left - mean, right - mean
 
     def diagonal(self, samples) -> np.ndarray:
         """k(x, x) of every row."""
@@ -55,11 +67,22 @@ class Kernel:
         from sklearn.metrics.pairwise import pairwise_kernels
 
         try:
-            values = pairwise_kernels(left, right, metric=self.function, **self.params)
+            with np.errstate(over="ignore", invalid="ignore"):  # found, and said, below
+                values = pairwise_kernels(left, right, metric=self.function, **self.params)
         except (TypeError, ValueError) as error:
-            name = self.function if isinstance(self.function, str) else "function, which is given two rows,"
-            raise ValueError(f"the kernel {name} failed with {dict(self.params)}: {_first_line(error)}") from error
-        return np.asarray(values, dtype=np.float64)
+            said = _first_line(error)
+            raise ValueError(f"the kernel {self._name} failed with {dict(self.params)}: {said}") from error
+        values = np.asarray(values, dtype=np.float64)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"the kernel {self._name} gives {values[~np.isfinite(values)][0]} for some samples with "
+                f"{dict(self.params)}: scale the data or choose other parameters."
+            )
+        return values
+
+    @property
+    def _name(self) -> str:
+        return self.function if isinstance(self.function, str) else "function, which is given two rows,"
 
 
 def _first_line(error: Exception) -> str:

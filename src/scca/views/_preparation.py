@@ -65,20 +65,22 @@ class Preparation:
 
     def project(self, samples, directions, diagonal=None):
         """The prepared samples times `directions` (m, c), in float64."""
-        weighted = np.asarray(directions, dtype=np.float64)
-        if self.feature_weights is not None:
-            weighted = self.feature_weights[:, None] * weighted
+        directions = np.asarray(directions, dtype=np.float64)
         if sp.issparse(samples):
+            weighted = directions if self.feature_weights is None else self.feature_weights[:, None] * directions
             scores = samples @ weighted
             if self.mean is not None:
                 scores -= self.mean @ weighted
-        else:
-            scores = np.empty((samples.shape[0], weighted.shape[1]))
-            for rows, block in float64_rows(samples):
-                scores[rows] = (block if self.mean is None else block - self.mean) @ weighted
-        if self.normalize:
-            squares, noise, _ = self._square_norms(samples)
-            scores *= inverse_norms(squares, noise)[:, None]
+            if self.normalize:
+                squares, noise, _ = self._sparse_square_norms(samples)
+                scores *= inverse_norms(squares, noise)[:, None]
+            return scores
+        scores = np.empty((samples.shape[0], directions.shape[1]))
+        for rows, block in self._centred_blocks(samples):
+            scores[rows] = block @ directions
+            if self.normalize:
+                squares = np.einsum("ij,ij->i", block, block)
+                scores[rows] *= inverse_norms(squares, self._subtraction_noise(squares))[:, None]
         return scores
 
     def unweighted(self) -> "Preparation":
@@ -128,14 +130,27 @@ class Preparation:
         return self._sparse_square_norms(samples) if sp.issparse(samples) else self._dense_square_norms(samples)
 
     def _dense_square_norms(self, samples):
-        squares, size = np.empty(samples.shape[0]), np.empty(samples.shape[0])
-        for rows, block in float64_rows(samples):
-            block = block if self.feature_weights is None else block * self.feature_weights
-            size[rows] = np.einsum("ij,ij->i", block, block)
-            if self.mean is not None:
-                block = block - (self.mean if self.feature_weights is None else self.feature_weights * self.mean)
+        squares = np.empty(samples.shape[0])
+        for rows, block in self._centred_blocks(samples):
             squares[rows] = np.einsum("ij,ij->i", block, block)
-        return squares, _SUBTRACTED * size, float(size.sum())
+        return squares, self._subtraction_noise(squares), float(squares.sum() + len(squares) * self._mean_square())
+
+    def _centred_blocks(self, samples):
+        """Blocks of rows c (x - a) of dense samples, in float64."""
+        for rows, block in float64_rows(samples):
+            block = block if self.mean is None else block - self.mean
+            yield rows, block if self.feature_weights is None else block * self.feature_weights
+
+    def _mean_square(self) -> float:
+        """||c a||^2."""
+        if self.mean is None:
+            return 0.0
+        mean = self.mean if self.feature_weights is None else self.feature_weights * self.mean
+        return float(mean @ mean)
+
+    def _subtraction_noise(self, squares: np.ndarray) -> np.ndarray:
+        """What rounding leaves of ||c (x - a)||^2 where x is a, from ||c x|| <= ||c (x - a)|| + ||c a||."""
+        return _SUBTRACTED * (np.sqrt(squares) + np.sqrt(self._mean_square())) ** 2
 
     def _sparse_square_norms(self, samples):
         weights = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights

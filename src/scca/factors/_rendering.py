@@ -1,0 +1,87 @@
+"""Rendering: each factor as weights on the coordinates of a view, on few of them or on all."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.linalg import LinearOperator, lsqr
+
+from ..solver import ComponentResult, Penalty, no_view, solve_views
+from ..views import FeatureView, RidgeView, View
+from ._spectrum import spectrum_of
+
+__all__ = ["Weighing", "dense_weights", "select_features", "weigh_features"]
+
+_FEW_SAMPLES = 3000  # up to which a view's spectrum is computed whole
+_LEAST_SQUARES = 1e-8  # relative residual at which least squares stops
+
+
+def select_features(
+    view: View, scores: np.ndarray, mus: np.ndarray, ridge: float, *, tol: float, max_iter: int, algorithm: str
+) -> list[ComponentResult]:
+    """For each factor t, a column of `scores`, the elastic net
+
+        min over w of  ||A w - t||^2 + mu ||w||_1 + ridge ||w||^2
+
+    to a certified gap of at most tol ||t||^2. The ridge makes w unique: identical features get the same weight.
+    """
+    augmented = RidgeView(view, ridge)
+    nothing, held = no_view(augmented.shape[0]), Penalty(value=np.inf)
+    return [
+        solve_views(
+            *(augmented, nothing, None, augmented.target(t)),
+            mu=Penalty(value=mu),
+            gamma=held,
+            tol=tol,
+            max_iter=max_iter,
+            algorithm=algorithm,
+        )
+        for t, mu in zip(scores.T, mus, strict=True)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """Weights of the factors on chosen features, one column a factor, and what certifies them.
+
+    With r = t - A w and P = ||r||^2 + ridge ||w||^2 over the chosen features, D = 2 t'r - ||r||^2 - ||A'r||^2 / ridge
+    is at most the optimum; `dual_gap` is P - D.
+    """
+
+    weights: np.ndarray
+    objective: np.ndarray
+    dual_gap: np.ndarray
+
+
+def weigh_features(view: FeatureView, scores: np.ndarray, chosen: Sequence[np.ndarray], ridge: float) -> Weighing:
+    """Ridge regression of each factor on its own chosen features: what selection shrank is weighed anew."""
+    weights = np.zeros((view.shape[1], scores.shape[1]))
+    objective, dual_gap = np.zeros(scores.shape[1]), np.zeros(scores.shape[1])
+    for j, (t, features) in enumerate(zip(scores.T, chosen, strict=True)):
+        if not len(features):
+            objective[j] = t @ t
+            continue
+        selection = view.selection()
+        selection.add(features)
+        gram = selection.gram(0)
+        gram[np.diag_indices_from(gram)] += ridge
+        w = cho_solve(cho_factor(gram), selection.rmatvec(t[:, None])[:, 0])
+        r = t - selection.matvec(w)
+        pull = selection.rmatvec(r[:, None])[:, 0]
+        weights[features, j] = w
+        objective[j] = r @ r + ridge * (w @ w)
+        dual_gap[j] = objective[j] - (2 * (t @ r) - r @ r - pull @ pull / ridge)
+    return Weighing(weights, objective, dual_gap)
+
+
+def dense_weights(view: View, scores: np.ndarray, ridge: float) -> np.ndarray:
+    """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
+    if view.shape[0] <= _FEW_SAMPLES or view.columns_are_samples:
+        spectrum = spectrum_of(view)
+        U, values = spectrum.vectors, spectrum.values
+        coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])
+        return coefficients if view.columns_are_samples else view.rmatmat(coefficients)
+    operator = LinearOperator(view.shape, matvec=view.matvec, rmatvec=view.rmatvec, dtype=np.float64)
+    solved = (lsqr(operator, t, damp=np.sqrt(ridge), atol=_LEAST_SQUARES, btol=_LEAST_SQUARES) for t in scores.T)
+    return np.column_stack([solution[0] for solution in solved])

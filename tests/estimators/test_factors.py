@@ -1,0 +1,224 @@
+"""Components that are shared factors: what is read is used, weights are certified, pairs left out are evidence."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from oracles import prepare
+
+from scca import KernelCCA, SparseCCA
+from scca.datasets import make_planted
+from scca.inference import permutation_test
+
+REPRESENTATIONS = ["auto", "primal-primal", "primal-dual", "dual-primal", "dual-dual"]
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return make_planted(160, 50, 40, n_factors=2, n_active=6, strength=1.5, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def pairs(planted):
+    return tuple(view[:80] for view in planted.views)
+
+
+@pytest.fixture(scope="module")
+def new_pairs(planted):
+    return tuple(view[80:] for view in planted.views)
+
+
+def factors(n_components=3, **settings):
+    return SparseCCA(n_components, anchors=None, **{"held_out": 0, **settings})
+
+
+def read_view(model, X, training, name="x"):
+    """The prepared samples by hand: features that are read, weighted, centred, scaled over them alone."""
+    weights = getattr(model, f"{name}_feature_weights_")
+    A = (X - training.mean(axis=0)) * weights
+    return A / np.linalg.norm(A, axis=1, keepdims=True)
+
+
+class TestWhatIsReadIsUsed:
+    def test_scores_are_the_prepared_view_times_the_weights(self, pairs, new_pairs):
+        model = factors().fit(*pairs)
+        for name, scores, new, training in zip("xy", model.transform_pair(*new_pairs), new_pairs, pairs, strict=True):
+            weights = getattr(model, f"{name}_weights_")
+            assert np.mean(weights == 0) > 0
+            np.testing.assert_allclose(scores, read_view(model, new, training, name) @ weights, atol=1e-12)
+
+    def test_a_feature_without_a_weight_changes_nothing(self, pairs, new_pairs):
+        model = factors(2, mu="auto*3").fit(*pairs)
+        for name, new, transform in zip("xy", new_pairs, (model.transform, model.transform_y), strict=True):
+            unread = ~getattr(model, f"{name}_weights_").any(axis=1)
+            assert unread.any()
+            assert not getattr(model, f"{name}_feature_weights_")[unread].any()
+            np.testing.assert_allclose(transform(new + unread * 1e3), transform(new), atol=1e-10)
+
+    def test_planted_features_have_the_weights(self, planted, pairs):
+        model = factors(2).fit(*pairs)
+        for weights, loadings in ((model.x_weights_, planted.x_loadings), (model.y_weights_, planted.y_loadings)):
+            strongest = np.argsort(-np.abs(weights).max(axis=1))[:12]
+            assert np.isin(strongest, np.flatnonzero(loadings.any(axis=1))).sum() >= 11
+
+    def test_few_samples_and_many_features(self):
+        made = make_planted(60, 2000, 2000, n_factors=1, n_active=20, strength=2, random_state=0)
+        model = factors(1).fit(*made.views)
+        for weights, loadings in ((model.x_weights_, made.x_loadings), (model.y_weights_, made.y_loadings)):
+            strongest = np.argsort(-np.abs(weights[:, 0]))[:20]
+            assert np.isin(strongest, np.flatnonzero(loadings)).sum() >= 19
+
+
+class TestWeights:
+    def test_are_ridge_regressions_of_one_factor_on_its_own_features(self, pairs):
+        """Both views regress on the same factor: w = (A_S'A_S + lambda)^-1 A_S't gives t's part in A_S, from either."""
+        model = factors(3, ridge=0.4).fit(*pairs)
+        A = read_view(model, pairs[0], pairs[0])
+        for w in model.x_weights_.T:
+            S = np.flatnonzero(w)
+            pull = (A[:, S].T @ A[:, S] + 0.4 * np.eye(len(S))) @ w[S]  # = A_S't
+            t = np.linalg.lstsq(A[:, S].T, pull, rcond=None)[0]
+            np.testing.assert_allclose(A[:, S].T @ (t - A[:, S] @ w[S]), 0.4 * w[S], atol=1e-10)
+        assert model.dual_gap_.shape == model.mu_.shape == model.objective_.shape == (2, 3)
+
+    @pytest.mark.parametrize("representation", REPRESENTATIONS)
+    def test_gaps_are_within_the_tolerance(self, pairs, representation):
+        model = factors(3, representation=representation, tol=1e-5).fit(*pairs)
+        largest = model.objective_.max()  # t is no longer than 1
+        assert (model.dual_gap_ <= 2e-5 * max(1.0, largest)).all()
+        assert model.converged_.all()
+
+    def test_no_penalty_is_the_dense_rendering(self, pairs, new_pairs):
+        sparse, dense = factors(3, mu="auto*1e-9").fit(*pairs), factors(3, rendering="dense").fit(*pairs)
+        np.testing.assert_allclose(sparse.x_weights_, dense.x_weights_, atol=1e-6 * np.abs(dense.x_weights_).max())
+        for mine, other in zip(sparse.transform_pair(*new_pairs), dense.transform_pair(*new_pairs), strict=True):
+            np.testing.assert_allclose(mine, other, atol=1e-6)
+
+    def test_more_penalty_fewer_features(self, pairs):
+        counts = [np.count_nonzero(factors(3, mu=f"auto*{f}").fit(*pairs).x_weights_) for f in (0.3, 1, 3)]
+        assert counts[0] > counts[1] > counts[2] > 0
+
+    def test_identical_features_have_the_same_weight(self, pairs):
+        X = np.column_stack([pairs[0], pairs[0][:, 3]])
+        weights = factors(3, tol=1e-12).fit(X, pairs[1]).x_weights_
+        np.testing.assert_allclose(weights[3], weights[-1], atol=1e-9 * np.abs(weights).max())
+
+
+class TestFactors:
+    def test_dense_renderings_span_kernel_cca(self, pairs):
+        """One component has nothing to be turned to: its scores are those of kernel CCA on the same features."""
+        r = 0.2
+        model = factors(1, rendering="dense", ridge=r / (1 - r), feature_weights=None).fit(*pairs)
+        reference = KernelCCA(1, regularization=r).fit(*pairs)
+        pooled = sum(reference.transform_pair(*pairs))[:, 0]
+        A = prepare(pairs[0])
+        expected = A @ np.linalg.solve(A.T @ A + r / (1 - r) * np.eye(A.shape[1]), A.T @ pooled)
+        found = model.transform(pairs[0])[:, 0]
+        assert abs(expected @ found) == pytest.approx(np.linalg.norm(expected) * np.linalg.norm(found), rel=1e-9)
+
+    def test_rotation_leaves_the_inner_products_of_dense_scores(self, pairs, new_pairs, monkeypatch):
+        turned = factors(3, rendering="dense").fit(*pairs).transform_pair(*new_pairs)
+        import scca.estimators._factors as module
+        from scca.factors import Rotation
+
+        monkeypatch.setattr(module, "varimax", lambda loadings: Rotation(np.eye(loadings.shape[1]), True))
+        plain = factors(3, rendering="dense").fit(*pairs).transform_pair(*new_pairs)
+        np.testing.assert_allclose(turned[0] @ turned[1].T, plain[0] @ plain[1].T, atol=1e-12)
+
+    def test_loadings_are_cosines_with_the_factor(self, pairs):
+        model = factors(2, feature_weights=None).fit(*pairs)
+        assert model.x_loadings_.shape == model.x_weights_.shape
+        assert np.abs(model.x_loadings_).max() <= 1 + 1e-12
+        scores = model.transform(pairs[0])
+        cosines = prepare(pairs[0]).T @ scores / np.linalg.norm(scores, axis=0)
+        cosines /= np.linalg.norm(prepare(pairs[0]), axis=0)[:, None]
+        read = model.x_weights_[:, 0] != 0
+        assert np.corrcoef(model.x_loadings_[read, 0], cosines[read, 0])[0, 1] > 0.95
+
+    @pytest.mark.parametrize("representation", REPRESENTATIONS)
+    @pytest.mark.parametrize("rendering", ["sparse", "dense"])
+    def test_storage_does_not_matter(self, pairs, new_pairs, representation, rendering):
+        settings = {"representation": representation, "rendering": rendering, "tol": 1e-10}
+        dense = factors(3, **settings).fit(*pairs)
+        sparse = factors(3, **settings).fit(*map(sp.csr_array, pairs))
+        np.testing.assert_allclose(sparse.x_weights_, dense.x_weights_, atol=1e-7 * np.abs(dense.x_weights_).max())
+        for mine, other in zip(
+            sparse.transform_pair(*map(sp.csr_array, new_pairs)), dense.transform_pair(*new_pairs), strict=True
+        ):
+            np.testing.assert_allclose(mine, other, atol=1e-7)
+
+    def test_a_precomputed_kernel_is_the_linear_kernel_of_the_same_features(self, pairs):
+        X, Y = pairs
+        settings = {"feature_weights": None, "tol": 1e-10}
+        linear = factors(2, representation="primal-dual", **settings).fit(X, Y)
+        stored = factors(2, kernel="precomputed", **settings).fit(X, Y @ Y.T)
+        np.testing.assert_allclose(stored.y_weights_, linear.y_weights_, atol=1e-6 * np.abs(linear.y_weights_).max())
+        assert linear.y_weights_.shape == (80, 2)
+
+    def test_many_samples_by_products(self, pairs, monkeypatch):
+        import scca.factors._rendering as rendering
+        import scca.factors._shared as shared
+
+        for kind in ("sparse", "dense"):
+            few = factors(2, rendering=kind, tol=1e-9).fit(*pairs)
+            with monkeypatch.context() as patched:
+                patched.setattr(shared, "_FEW_SAMPLES", 0)
+                patched.setattr(rendering, "_FEW_SAMPLES", 0)
+                many = factors(2, rendering=kind, tol=1e-9).fit(*pairs)
+            cosines = np.abs(np.sum(many.x_weights_ * few.x_weights_, axis=0))
+            norms = np.linalg.norm(many.x_weights_, axis=0) * np.linalg.norm(few.x_weights_, axis=0)
+            np.testing.assert_allclose(cosines / norms, 1, atol=1e-4)
+
+    def test_float32_stays_float32(self, pairs, new_pairs):
+        model = factors(2).fit(*(view.astype(np.float32) for view in pairs))
+        assert model.x_weights_.dtype == np.float32
+        assert model.transform(new_pairs[0].astype(np.float32)).dtype == np.float32
+
+
+class TestHeldOut:
+    def test_tells_what_new_pairs_will_show(self, pairs, new_pairs):
+        model = factors(3, held_out=5).fit(*pairs)
+        A, B = model.transform_pair(*new_pairs)
+        truth = np.array([np.corrcoef(A[:, j], B[:, j])[0, 1] for j in range(3)])
+        assert model.p_value_ == pytest.approx(1 / 200)
+        np.testing.assert_allclose(np.sort(model.held_out_correlations_)[1:], np.sort(truth)[1:], atol=0.15)
+        assert np.sort(model.held_out_correlations_)[0] < 0.35 < 0.6 < np.sort(model.correlations_)[0]
+
+    def test_independent_views_share_no_more_than_chance(self):
+        rng = np.random.default_rng(0)
+        models = [
+            factors(2, held_out=5).fit(rng.standard_normal((40, 25)), rng.standard_normal((40, 20))) for _ in range(40)
+        ]
+        found = np.array([model.held_out_correlations_ for model in models])
+        assert abs(found.mean()) < 0.05
+        assert np.mean([model.correlations_ for model in models]) > 0.6  # in training noise looks as good as the truth
+        # of 40 p-values, each at most .05 with probability .05, more than 6 are so with probability .003
+        assert np.sum([model.p_value_ <= 0.05 for model in models]) <= 6
+
+    def test_number_of_jobs_does_not_matter(self, pairs):
+        one, two = (factors(2, held_out=3, n_jobs=n).fit(*pairs) for n in (1, 2))
+        assert one.held_out_correlations_.tobytes() == two.held_out_correlations_.tobytes()
+
+    def test_is_off_in_many_fits(self, pairs, monkeypatch):
+        import scca.estimators._sparse_cca as module
+
+        monkeypatch.setattr(module, "held_out_correlations", None)  # calling it would fail
+        found = permutation_test(factors(1, held_out=5), *pairs, n_permutations=3, random_state=0)
+        assert found.p_values[0] == 0.25
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"anchors": None, "refine": True}, "refine is for anchored components; got True with anchors=None"),
+        ({"anchors": None, "directions": "smooth"}, "directions is for anchored components; got 'smooth'"),
+        ({"anchors": None, "rendering": "thin"}, "rendering must be 'sparse' or 'dense'; got 'thin'"),
+        ({"anchors": None, "ridge": 0}, 'ridge must be "auto" or a number greater than 0 and finite; got 0'),
+        ({"anchors": None, "held_out": -1}, "held_out must be an integer of at least 0; got -1"),
+        ({"rendering": "dense"}, "rendering is for shared factors; got 'dense' with anchors: leave it at 'sparse'"),
+        ({"ridge": 1.0}, "ridge is for shared factors; got 1.0 with anchors: leave it at 'auto'"),
+        ({"held_out": 3}, "held_out is for shared factors; got 3 with anchors: leave it at 5"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(pairs, settings, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        SparseCCA(2, **settings).fit(*pairs)
