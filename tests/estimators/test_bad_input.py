@@ -192,7 +192,7 @@ class TestBoth:
     def test_kernel_that_is_not_finite(self, estimator, X, Y, copies):
         many = np.tile(X, (copies, 1)), np.tile(Y, (copies, 1))
         with pytest.raises(
-            ValueError, match=r"the kernel polynomial gives .*inf for some samples with .*degree.*scale"
+            ValueError, match=r"the kernel polynomial gives .*inf for some samples with .*scale"
         ):
             estimator(1, kernel="polynomial", kernel_params={"degree": 5000, "gamma": 9}).fit(*many)
         model = estimator(1, kernel="polynomial", kernel_params={"degree": 5}).fit(X, Y)
@@ -274,7 +274,7 @@ class TestSparseOnly:
             ("mu", -1.0, "greater than 0"),
             ("mu", 0, "greater than 0"),
             ("gamma", -1.0, "at least 0"),
-            ("representation", "primal", "one of 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
+            ("representation", "primal", "one of 'auto', 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
             ("algorithm", "fista", "'working-set' or 'greedy'"),
             ("tol", 0.0, "between 0 and 1"),
             ("max_iter", 0, "at least 1"),
@@ -292,7 +292,7 @@ class TestSparseOnly:
     @pytest.mark.parametrize(
         ("name", "bound"),
         [
-            ("representation", "one of 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
+            ("representation", "one of 'auto', 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
             ("refine", "one of 'auto', True, False"),
             ("directions", "one of 'auto', 'smooth', 'sparse', 'shared'"),
             ("algorithm", "'working-set' or 'greedy'"),
@@ -348,7 +348,7 @@ class TestSparseOnly:
         with pytest.raises(ValueError, match=f"^{name} must be"):
             SparseCCACV(1, cv=2, **{name: value}).fit(X, Y)
 
-    @pytest.mark.parametrize("value", ["x", {}, None, 3, True, b"best", np.array([[0]]), [0.5]])
+    @pytest.mark.parametrize("value", ["x", {}, 3, True, b"best", np.array([[0]]), [0.5]])
     def test_odd_anchors(self, X, Y, value):
         with pytest.raises(ValueError, match="^anchors must be .*a sequence of indices.*; got"):
             SparseCCA(1, anchors=value).fit(X, Y)

@@ -175,7 +175,7 @@ def test_planted_factors_are_found_among_many_noise_features():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"representation": "primal"}, "representation must be one of 'primal-dual', 'dual-primal'"),
+        ({"representation": "primal"}, "representation must be one of 'auto', 'primal-dual', 'dual-primal'"),
         ({"directions": "rough"}, "directions must be one of 'auto', 'smooth', 'sparse', 'shared'; got 'rough'"),
         ({"refine": True, "gamma": 0.0}, "refine=True needs gamma greater than 0; got 0.0"),
         ({"representation": "primal-primal", "anchors": [9]}, "anchors must lie between 0 and 8"),
