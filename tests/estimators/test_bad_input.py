@@ -191,9 +191,7 @@ class TestBoth:
     @pytest.mark.parametrize("copies", [1, 40])  # a small and a large number of samples
     def test_kernel_that_is_not_finite(self, estimator, X, Y, copies):
         many = np.tile(X, (copies, 1)), np.tile(Y, (copies, 1))
-        with pytest.raises(
-            ValueError, match=r"the kernel polynomial gives .*inf for some samples with .*scale"
-        ):
+        with pytest.raises(ValueError, match=r"the kernel polynomial gives .*inf for some samples with .*scale"):
             estimator(1, kernel="polynomial", kernel_params={"degree": 5000, "gamma": 9}).fit(*many)
         model = estimator(1, kernel="polynomial", kernel_params={"degree": 5}).fit(X, Y)
         with pytest.raises(ValueError, match=r"the kernel polynomial gives .*inf for some samples"):

@@ -13,6 +13,7 @@ from ._shared import (
     as_penalty,
     clipped,
     component_dict,
+    described,
     language_of,
     listed,
     load_bilingual,
@@ -88,6 +89,14 @@ def fit(
             "best-of-20 (any number).",
         ),
     ] = "cross-energy",
+    factors: Annotated[
+        bool,
+        typer.Option(
+            "--factors",
+            help="Components that are shared factors, with weights on few words of both languages, which are all that "
+            "the model reads; without anchors.",
+        ),
+    ] = False,
     words: Annotated[
         int | None, typer.Option(min=2, help="Read only so many words of either language, the most telling.")
     ] = None,
@@ -101,9 +110,13 @@ def fit(
     """Learn a common space from paired documents.
 
     Example: scca fit corpus.en corpus.fr -o model.scca
+
+    Example: scca fit corpus.en corpus.fr -o model.scca --factors --components 30
     """
     terminal = Terminal(quiet, as_json)
     check_output(output)
+    if factors and anchors != "cross-energy":
+        raise ValueError(f"--factors has no anchors; got --anchors {anchors}: leave one of the two out.")
     pairs = read_pairs(first, second, languages=languages, columns=columns, drop_empty=drop_empty)
     model = BilingualModel(
         components,
@@ -114,7 +127,7 @@ def fit(
         analyzer="char" if characters else "word",
         mu=as_penalty(mu),
         gamma=as_penalty(gamma),
-        anchors=anchors,
+        anchors=None if factors else anchors,
         n_words=words,
         random_state=seed,
         keep_texts=texts,
@@ -128,9 +141,15 @@ def fit(
         return
     terminal.print(
         f"{summary['components']} components from {summary['words_used']} of {summary['words'][0]} "
-        f"{model.languages_[0]} words and {summary['documents_used']} of {summary['documents']} "
-        f"{model.languages_[1]} documents: {output}"
+        f"{model.languages_[0]} words and {_used_of_the_second(summary)}: {output}"
     )
+
+
+def _used_of_the_second(summary: dict) -> str:
+    language = summary["languages"][1]
+    if summary["documents_used"] is None:
+        return f"{summary['mate_words_used']} of {summary['words'][1]} {language} words"
+    return f"{summary['documents_used']} of {summary['documents']} {language} documents"
 
 
 @app.command()
@@ -325,10 +344,7 @@ def explain(
         terminal.json({"languages": list(bilingual.languages_), "components": [component_dict(c, top) for c in shown]})
         return
     for c in shown:
-        terminal.print(
-            f"component {c.number + 1}: correlation {c.correlation:.3f}, {len(c.words)} words, "
-            f"{len(c.documents)} document{'s' * (len(c.documents) != 1)}, duality gap {max(0.0, c.dual_gap):.1e}"
-        )
+        terminal.print(f"component {c.number + 1}: {described(c)}, duality gap {max(0.0, c.dual_gap):.1e}")
         terminal.print(f"  {bilingual.languages_[0]} words: {listed(c.words[:top])}")
         terminal.print(f"  {bilingual.languages_[1]} words: {listed(c.mate_words[:top])}")
         for document in c.documents[:top]:

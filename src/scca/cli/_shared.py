@@ -10,6 +10,7 @@ __all__ = [
     "as_penalty",
     "clipped",
     "component_dict",
+    "described",
     "language_of",
     "listed",
     "load_bilingual",
@@ -66,19 +67,41 @@ def summary_of(model: BilingualModel) -> dict:
         "documents": model.training_[0].shape[0],
         "words": [len(vectorizer.words_) for vectorizer in model.vectorizers_],
         "words_used": int(scca.x_weights_.any(axis=1).sum()),
-        "documents_used": int(scca.y_weights_.any(axis=1).sum()),
+        **_used_of_the_second(model),
         "largest_dual_gap": float(scca.dual_gap_.max()),
     }
 
 
+def _used_of_the_second(model: BilingualModel) -> dict:
+    """Documents, or words where components are shared factors."""
+    used = int(model.scca_.y_weights_.any(axis=1).sum())
+    if model.scca_.anchors is None:
+        p_value = getattr(model.scca_, "p_value_", None)
+        return {"documents_used": None, "mate_words_used": used, "p_value": p_value}
+    return {"documents_used": used}
+
+
+def described(c: Component) -> str:
+    """A component in numbers."""
+    if c.anchor is None:
+        held_out = "" if c.held_out_correlation is None else f" ({c.held_out_correlation:.3f} on pairs left out)"
+        return f"correlation {c.correlation:.3f}{held_out}, {len(c.words)} and {len(c.mate_words)} words"
+    documents = f"{len(c.documents)} document{'s' * (len(c.documents) != 1)}"
+    return f"correlation {c.correlation:.3f}, {len(c.words)} words, {documents}"
+
+
 def component_dict(c: Component, top: int) -> dict:
     def weighted(items, name):
-        return [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
+        plain = [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
+        if items and items[0].loading is not None:
+            return [entry | {"loading": item.loading} for entry, item in zip(plain, items, strict=False)]
+        return plain
 
     return {
         "component": c.number,
         "anchor": c.anchor,
         "correlation": c.correlation,
+        "held_out_correlation": c.held_out_correlation,
         "mu": c.mu,
         "gamma": c.gamma if c.gamma != float("inf") else None,
         "dual_gap": c.dual_gap,

@@ -78,9 +78,11 @@ def fit_factors(
     T = found.scores * found.values  # what the views share most weighs most in whatever is compared by scores
     rotation = None
     if turn is None:
-        rotation = varimax(np.vstack([view.rmatmat(T) for view in views.values()]))
-        T = T @ rotation.matrix
-        T = T * np.where(np.sum(T**3, axis=0) < 0, -1.0, 1.0)  # few samples have a factor, the others lack it a little
+        loadings = np.vstack([view.rmatmat(T) for view in views.values()])
+        rotation = varimax(loadings)
+        R = rotation.matrix[:, np.argsort(-np.linalg.norm(T @ rotation.matrix, axis=0), kind="stable")]
+        R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # to where few coordinates load strongly
+        T = T @ R
     else:
         T = turn(T)
     renderings = {name: render(view, samples.get(name), T, settings) for name, view in views.items()}

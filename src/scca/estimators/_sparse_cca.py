@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose, shown
+from .._validation import DataWarning, check_choice, check_count, check_seed, check_tolerance, check_verbose, shown
 from ..engine import Pairs, blas_threads_for, warn
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, View, linear_kernel_view
@@ -38,6 +38,7 @@ PAPER = {
 }
 """The paper's settings, `SparseCCA(50, **PAPER)`, whatever the defaults become."""
 
+_CHANCE = 0.05  # level of the test whether the pairs share anything
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
 
 # which views have weights on their samples; the anchored one, the problem's second, is X only in "dual-primal"
@@ -320,6 +321,13 @@ class SparseCCA(PairedTransformer):
         if not fit.converged:
             warn("the factors did not converge, as converged_ says; ask for fewer components.", ConvergenceWarning)
 
+        if held_out is not None and held_out.p_value > _CHANCE:
+            warn(
+                "the pairs share no more than chance: their largest correlation on pairs left out has a p-value of "
+                f"{held_out.p_value:.2g}; check that row i of X and row i of Y are the same thing.",
+                DataWarning,
+            )
+
         x, y = fit.renderings["X"], fit.renderings["Y"]
         self._begin(pair, {"X": x.view, "Y": y.view}, (x.weights, y.weights), (x.weights, y.weights))
         for name in ("mu", "objective", "dual_gap", "n_iter", "n_passes"):
@@ -387,8 +395,11 @@ class SparseCCA(PairedTransformer):
                     f"{name} is for anchored components; got {shown(value)} with anchors=None: leave it out."
                 )
         self._check_weighting()
-        if self.held_out is not False:
-            check_count(self.held_out, "held_out", least=0)
+        check_count(self.held_out, "held_out", least=0)
+        for name, of_dual, what in (("mu", False, "features"), ("gamma", True, "samples")):
+            some = any((view in self._dual_views) == of_dual for view in "XY")
+            if not some and not (isinstance(value := getattr(self, name), str) and value == "auto"):
+                raise ValueError(f"{name} is for weights on {what}, which no view has; got {shown(value)}: drop it.")
         check_seed(self.random_state)
         check_verbose(self.verbose)
         return FactorSettings(

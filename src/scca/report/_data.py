@@ -24,8 +24,12 @@ class ReportData:
         Words of either language.
     correlations : list of float
         One a component.
-    words_used, documents_used : list of int
-        How many different ones the first 1, 2, ... components use.
+    words_used, second_used : list of int
+        How many different words of the first language, and documents of the second (words, where components are shared
+        factors), the first 1, 2, ... components use.
+    second_unit : {"documents", "words"}
+    second_total : int
+        How many of these there are.
     components : list of dict
         Words, documents, penalties and certificate of each.
     """
@@ -35,7 +39,9 @@ class ReportData:
     vocabulary: list[int]
     correlations: list[float]
     words_used: list[int]
-    documents_used: list[int]
+    second_used: list[int]
+    second_unit: str
+    second_total: int
     largest_gap: float
     components: list[dict]
 
@@ -47,17 +53,22 @@ def prepare(model: BilingualModel) -> ReportData:
     for component in model.components(n_mate_words=_SHOWN):
         shown = asdict(component)
         shown |= {"n_words": len(component.words), "n_documents": len(component.documents)}
-        shown["gamma"] = component.gamma if np.isfinite(component.gamma) else None
-        for name in ("words", "documents"):
+        shown["gamma"] = component.gamma if component.gamma is not None and np.isfinite(component.gamma) else None
+        shown["n_mate_words"] = len(component.mate_words)
+        for name in ("words", "documents", "mate_words"):
             shown[name] = shown[name][:_SHOWN]
         components.append(shown)
+    vocabulary = [len(vectorizer.words_) for vectorizer in model.vectorizers_]
+    factors = scca.anchors is None
     return ReportData(
         languages=list(model.languages_),
         documents=model.training_[0].shape[0],
-        vocabulary=[len(vectorizer.words_) for vectorizer in model.vectorizers_],
+        vocabulary=vocabulary,
         correlations=scca.correlations_.tolist(),
         words_used=running_union(scca.x_weights_),
-        documents_used=running_union(scca.y_weights_),
+        second_used=running_union(scca.y_weights_),
+        second_unit="words" if factors else "documents",
+        second_total=vocabulary[1] if factors else model.training_[0].shape[0],
         largest_gap=max(0.0, float(scca.dual_gap_.max())),
         components=components,
     )

@@ -26,14 +26,14 @@ def correlation_figure(data: ReportData):
 
 
 def sparsity_figure(data: ReportData):
-    """How many words and documents the first components use in all."""
+    """How many words of the first language, and documents or words of the second, the first components use in all."""
     figure, axes = _axes()
     numbers = range(1, len(data.words_used) + 1)
     marker = {"marker": "o", "markersize": 3} if len(numbers) < 20 else {}
     axes.plot(numbers, data.words_used, color=_ACCENT, linewidth=1.8, **marker)
-    axes.plot(numbers, data.documents_used, color=_SECOND, linewidth=1.8, **marker)
-    labels = (f"{data.languages[0]} words", f"{data.languages[1]} documents")
-    for used, colour, label in zip((data.words_used, data.documents_used), (_ACCENT, _SECOND), labels, strict=True):
+    axes.plot(numbers, data.second_used, color=_SECOND, linewidth=1.8, **marker)
+    labels = (f"{data.languages[0]} words", f"{data.languages[1]} {data.second_unit}")
+    for used, colour, label in zip((data.words_used, data.second_used), (_ACCENT, _SECOND), labels, strict=True):
         axes.annotate(
             label, (len(used), used[-1]), xytext=(-4, 5), textcoords="offset points", color=colour, ha="right"
         )

@@ -14,6 +14,7 @@ class Weighted:
     name: str
     weight: float
     index: int
+    loading: float | None = None  # cosine with a shared factor
 
 
 @dataclass(frozen=True)
@@ -28,20 +29,26 @@ class Component:
         The documents of the second language it is built on, strongest first; named by their text where it was kept.
     mate_words : tuple of Weighted
         The words of the second language that weigh most in these documents, centred and scaled as the model sees them.
-    anchor : int
-    correlation, mu, gamma, dual_gap : float
-        Of the two training scores; the penalties; the certificate (absolute).
+    anchor : int or None
+        None for a shared factor, whose words stand in the order of their loadings, those that go with it first.
+    correlation, mu, dual_gap : float
+        Of the two training scores; the penalty on words; the certificate (absolute).
+    gamma : float or None
+        The penalty on documents, of which a shared factor needs none.
+    held_out_correlation : float or None
+        Of a shared factor, on pairs left out.
     """
 
     number: int
-    anchor: int
+    anchor: int | None
     correlation: float
     mu: float
-    gamma: float
+    gamma: float | None
     dual_gap: float
     words: tuple[Weighted, ...]
     documents: tuple[Weighted, ...]
     mate_words: tuple[Weighted, ...]
+    held_out_correlation: float | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_count
+from .._validation import check_choice, check_count
 from ..estimators import SparseCCA
 from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
@@ -21,6 +21,7 @@ from ._vectorizer import TextVectorizer
 __all__ = ["BilingualModel"]
 
 _DEFAULT_COMPONENTS = 200
+_FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
 
 
 class BilingualModel(BaseEstimator):
@@ -35,7 +36,10 @@ class BilingualModel(BaseEstimator):
         Default: 200, or as many as the documents allow. More find mates better, and each is one more to read.
     lowercase, stop_words, min_df, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
     mu, gamma, anchors, directions, tol, n_jobs, random_state : as for `SparseCCA`
-        Anchors are documents of the second language.
+        Anchors are documents of the second language; `anchors=None` learns shared factors instead, with weights on few
+        words of both languages, which are all that the model reads.
+    log_counts : bool or "auto", default="auto"
+        As for `TextVectorizer`; "auto" is True for shared factors (`anchors=None`) and False for anchored components.
     n_words : int, optional
         How many words of either language the model reads, those that the languages tell each other best; the others
         change no score. Default: all.
@@ -75,6 +79,7 @@ class BilingualModel(BaseEstimator):
         gamma="auto",
         anchors="cross-energy",
         directions="auto",
+        log_counts="auto",
         n_words=None,
         tol=1e-6,
         n_jobs=None,
@@ -91,6 +96,7 @@ class BilingualModel(BaseEstimator):
         self.gamma = gamma
         self.anchors = anchors
         self.directions = directions
+        self.log_counts = log_counts
         self.n_words = n_words
         self.tol = tol
         self.n_jobs = n_jobs
@@ -115,6 +121,8 @@ class BilingualModel(BaseEstimator):
             )
         if len(pairs) < 2:
             raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}.")
+        log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
+        log_counts = self.anchors is None if log_counts == "auto" else log_counts
         vectorizers, views = [], []
         for side in (0, 1):
             vectorizer = TextVectorizer(
@@ -123,6 +131,7 @@ class BilingualModel(BaseEstimator):
                 min_df=self.min_df,
                 ngram_range=self.ngram_range,
                 analyzer=self.analyzer,
+                log_counts=log_counts,
             )
             try:
                 views.append(vectorizer.fit_transform(pairs.documents(side)))
@@ -131,7 +140,7 @@ class BilingualModel(BaseEstimator):
             vectorizers.append(vectorizer)
         X, Y = views
         model = SparseCCA(
-            self._n_components(X),
+            self._n_components(X, Y),
             mu=self.mu,
             gamma=self.gamma,
             anchors=self.anchors,
@@ -149,9 +158,9 @@ class BilingualModel(BaseEstimator):
         self.texts_ = list(pairs.documents(1)) if self.keep_texts else None
         return self
 
-    def _n_components(self, X) -> int:
+    def _n_components(self, X, Y) -> int:
         if self.n_components is None:
-            return min(_DEFAULT_COMPONENTS, X.shape[0] - 1, X.shape[1])
+            return min(_DEFAULT_COMPONENTS, X.shape[0] - 1, X.shape[1], Y.shape[1])
         return check_count(self.n_components, "n_components")
 
     # --- projecting ------------------------------------------------------------------------------------------------
@@ -327,6 +336,8 @@ class BilingualModel(BaseEstimator):
     def components(self, *, n_mate_words: int = 10) -> list[Component]:
         """All components in words and documents."""
         check_is_fitted(self)
+        if self.scca_.anchors is None:
+            return self._factors()
         scca, (first, second) = self.scca_, self.vectorizers_
         names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
         mates = self._preparation(1).transform(self.training_[1]).rmatvec(scca.y_weights_)
@@ -341,6 +352,28 @@ class BilingualModel(BaseEstimator):
                 words=_strongest(scca.x_weights_[:, j], first.words_),
                 documents=_strongest(scca.y_weights_[:, j], names),
                 mate_words=_strongest(mates[:, j], second.words_, second.idf_)[:n_mate_words],
+            )
+            for j in range(scca.n_components_)
+        ]
+
+    def _factors(self) -> list[Component]:
+        """Components that are shared factors: words of both languages and documents, by what they share with it."""
+        scca, (first, second) = self.scca_, self.vectorizers_
+        names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
+        held_out = getattr(scca, "held_out_correlations_", None)
+        scores = scca.project(self.training_[1], "Y")
+        return [
+            Component(
+                number=j,
+                anchor=None,
+                correlation=float(scca.correlations_[j]),
+                mu=float(scca.mu_[0, j]),
+                gamma=None,
+                dual_gap=float(scca.dual_gap_[:, j].max()),
+                words=_by_loading(scca.x_weights_[:, j], scca.x_loadings_[:, j], first.words_),
+                documents=_strongest(np.maximum(scores[:, j], 0.0), names)[:_FACTOR_DOCUMENTS],
+                mate_words=_by_loading(scca.y_weights_[:, j], scca.y_loadings_[:, j], second.words_),
+                held_out_correlation=None if held_out is None else float(held_out[j]),
             )
             for j in range(scca.n_components_)
         ]
@@ -386,6 +419,14 @@ def _strongest(weights: np.ndarray, names, rarity: np.ndarray | None = None) -> 
     if rarity is not None:
         order = np.lexsort((rarity, -np.abs(weights).round(9)))
     return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order if weights[i] != 0)
+
+
+def _by_loading(weights: np.ndarray, loadings: np.ndarray, names) -> tuple[Weighted, ...]:
+    """What has a weight, by what it shares with the factor: what goes with it first, what stays away last."""
+    order = np.argsort(-loadings, kind="stable")
+    return tuple(
+        Weighted(str(names[i]), float(weights[i]), int(i), float(loadings[i])) for i in order if weights[i] != 0
+    )
 
 
 def _frame(rows):

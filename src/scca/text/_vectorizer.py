@@ -41,6 +41,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         Shortest and longest run of words that counts as a term; (1, 2) adds pairs of neighbours.
     analyzer : {"word", "char", "char_wb"}, default="word"
         "char" takes runs of characters instead, for scripts that put no space between words.
+    log_counts : bool, default=False
+        Term frequencies 1 + log(count) instead of the count: a word said a hundred times does not drown the others.
 
     Attributes
     ----------
@@ -49,12 +51,15 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     idf_ : ndarray of shape (n_words,)
     """
 
-    def __init__(self, *, lowercase=True, stop_words=None, min_df=1, ngram_range=(1, 1), analyzer="word"):
+    def __init__(
+        self, *, lowercase=True, stop_words=None, min_df=1, ngram_range=(1, 1), analyzer="word", log_counts=False
+    ):
         self.lowercase = lowercase
         self.stop_words = stop_words
         self.min_df = min_df
         self.ngram_range = ngram_range
         self.analyzer = analyzer
+        self.log_counts = log_counts
 
     def fit(self, documents: Iterable[str], y=None):
         """Learn the words and their document frequencies."""
@@ -121,6 +126,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         )
 
     def _weighted(self, counts: sp.csc_array) -> sp.csr_array:
+        if self.log_counts:
+            counts.data = 1.0 + np.log(counts.data)
         counts.data *= np.repeat(self.idf_, np.diff(counts.indptr))
         return counts.tocsr()
 

@@ -1,0 +1,140 @@
+"""A bilingual model of shared factors: few words of both languages, read and used alike."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import scca
+from scca.cli._app import app
+from scca.datasets import make_bilingual
+from scca.text import BilingualModel, PairedText, TextVectorizer
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    """Documents on six topics, each with words of its own in both languages."""
+    rng = np.random.default_rng(0)
+    topics = rng.integers(6, size=(2, 240))
+    texts = []
+    for language in ("a", "b"):
+        own = [[f"{language}{chr(97 + topic)}{chr(97 + i)}" for i in range(8)] for topic in range(6)]
+        common = [f"{language}zz{chr(97 + i)}" for i in range(20)]
+        texts.append(
+            [
+                " ".join([*rng.choice(own[first], 6), *rng.choice(own[second], 3), *rng.choice(common, 12)])
+                for first, second in topics.T
+            ]
+        )
+    return texts
+
+
+@pytest.fixture(scope="module")
+def model(corpus):
+    pairs = PairedText.of(corpus[0][:160], corpus[1][:160], ("aa", "bb"))
+    return BilingualModel(5, anchors=None).fit(pairs)
+
+
+def test_components_read_as_topics_in_both_languages(model):
+    """Six topics, of which every document has at least one, are five contrasts; the first words are of one topic."""
+    topics = set()
+    for component in model.components():
+        first, second = ([word.name[1] for word in words[:4]] for words in (component.words, component.mate_words))
+        assert len(set(first)) == len(set(second)) == 1
+        assert first[0] == second[0] != "z"
+        topics.add(first[0])
+        assert component.held_out_correlation > 0.5
+        assert component.anchor is None
+    assert len(topics) == 5
+
+
+def test_words_stand_in_the_order_of_their_loadings(model):
+    for component in model.components():
+        for words in (component.words, component.mate_words):
+            loadings = [word.loading for word in words]
+            assert loadings == sorted(loadings, reverse=True)
+            assert loadings[0] > 0
+            assert all(word.weight != 0 for word in words)
+        assert all(document.weight > 0 for document in component.documents)
+
+
+def test_mates_are_found_by_the_words_that_are_read(model, corpus):
+    new = [texts[160:] for texts in corpus]
+    assert model.average_precision(*new).average_precision > 0.3  # chance is .06; documents of one topic look alike
+    unread = " ".join(model.vectorizers_[0].words_[model.scca_.x_feature_weights_ == 0])
+    assert unread
+    changed = [f"{text} {unread}" for text in new[0]]
+    np.testing.assert_allclose(model.project(changed, "aa"), model.project(new[0], "aa"), atol=1e-12)
+    assert not model.project([unread], "aa").any()
+
+
+def test_counts_are_taken_by_their_logarithm(model):
+    assert all(vectorizer.log_counts for vectorizer in model.vectorizers_)
+    documents = ["one one one two", "two three", "three"]
+    plain, logs = (TextVectorizer(log_counts=log).fit_transform(documents).toarray() for log in (False, True))
+    np.testing.assert_allclose(logs[0].max() / plain[0].max(), (1 + np.log(3)) / 3)
+    np.testing.assert_allclose(logs[1:], plain[1:])
+
+
+def test_is_kept_in_a_file(model, corpus, tmp_path):
+    scca.save(model, tmp_path / "m.scca")
+    again = scca.load(tmp_path / "m.scca")
+    np.testing.assert_array_equal(again.project(corpus[0][160:], "aa"), model.project(corpus[0][160:], "aa"))
+    assert again.components() == model.components()
+
+
+def test_words_of_a_known_dictionary_go_together():
+    made = make_bilingual(400, random_state=0)
+    model = scca.SparseCCA(4, anchors=None).fit(*made.views)
+    assert model.p_value_ <= 0.05
+    assert (model.held_out_correlations_ > 0.3).all()
+
+
+class TestShell:
+    @pytest.fixture
+    def files(self, corpus, tmp_path):
+        rng = np.random.default_rng(0)  # one of twenty shuffles passes for pairs, as a level of .05 has it
+        for name, texts in (("x.aa", corpus[0]), ("x.bb", corpus[1]), ("shuffled.bb", rng.permutation(corpus[1]))):
+            (tmp_path / name).write_text("\n".join(texts) + "\n")
+        return tmp_path
+
+    def run(self, *arguments):
+        done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+        return done.exit_code, done.stdout, done.stderr
+
+    def test_fit_explain_and_report(self, files):
+        model, page = files / "m.scca", files / "r.html"
+        code, said, noted = self.run("fit", files / "x.aa", files / "x.bb", "-o", model, "--factors", "--components", 5)
+        assert code == 0
+        assert "aa words and" in said
+        assert "bb words:" in said
+        assert "chance" not in noted
+        code, said, _ = self.run("explain", model, "--json", "--top", "3")
+        components = json.loads(said)["components"]
+        assert code == 0
+        assert len(components) == 5
+        for component in components:
+            assert component["held_out_correlation"] > 0.4
+            for words in (component["words"], component["mate_words"]):
+                assert {"word", "weight", "loading"} <= words[0].keys()
+        assert "on pairs left out" in self.run("explain", model)[1]
+        assert self.run("report", model, "-o", page)[0] == 0
+        html = page.read_text()
+        assert "bb words used" in html
+        assert "that have most of it" in html
+        assert components[0]["words"][0]["word"] in html
+
+    def test_shuffled_lines_share_no_more_than_chance(self, files):
+        where = (files / "x.aa", files / "shuffled.bb", "-o", files / "m.scca", "--components", "5")
+        code, _, noted = self.run("fit", *where, "--factors", "--languages", "aa", "bb")
+        assert code == 0
+        assert "no more than chance" in noted
+
+    def test_factors_have_no_anchors(self, files):
+        code, _, said = self.run(
+            *("fit", files / "x.aa", files / "x.bb", "-o", files / "m.scca", "--factors", "--anchors", "sequential")
+        )
+        assert code != 0
+        assert said.count("\n") == 1
+        assert "--factors has no anchors; got --anchors sequential" in said
