@@ -69,7 +69,7 @@ def test_figures_draw_the_numbers(model):
     data = prepare(model)
     lines = sparsity_figure(data).axes[0].lines
     assert lines[0].get_ydata().tolist() == data.words_used
-    assert lines[1].get_ydata().tolist() == data.documents_used
+    assert lines[1].get_ydata().tolist() == data.second_used
     axes = correlation_figure(data).axes[0]
     assert axes.lines[0].get_ydata().tolist() == data.correlations
     assert axes.get_xlabel() == "component"

@@ -13,7 +13,7 @@ from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
 from ._base import PairedTransformer
 
-_SHARE = 0.15  # of the largest penalty that leaves a weight: the automatic one
+_SHARE = 0.07  # of the largest penalty that leaves a weight: the automatic one
 
 __all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
 

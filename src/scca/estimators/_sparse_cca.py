@@ -86,7 +86,7 @@ class SparseCCA(PairedTransformer):
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
         Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
         of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
-        is absolute. More penalty, fewer weights. Of shared factors "auto" is 0.15 times the largest penalty that leaves
+        is absolute. More penalty, fewer weights. Of shared factors "auto" is 0.07 times the largest penalty that leaves
         a weight, max |2 A't|.
     anchors : None, str, sequence of int or callable, default="cross-energy"
         None: no anchors, but shared factors. Otherwise the anchor of each component, a sample of the dual view (a
