@@ -36,7 +36,7 @@ def run(corpus_paths: tuple[Path, Path] | None = None) -> None:
 def _errors(texts: tuple[list[str], list[str]], n: int, n_components: int, seed: int) -> list[float]:
     order = np.random.default_rng(seed).permutation(len(texts[0]))
     train, test = order[:n], order[n : n + _TEST]
-    vectorizers = [TextVectorizer(log_counts=True).fit([side[i] for i in train]) for side in texts]
+    vectorizers = [TextVectorizer(log_counts=True, min_df=2).fit([side[i] for i in train]) for side in texts]
     learnt, new = (
         [vectorizer.transform([side[i] for i in rows]) for vectorizer, side in zip(vectorizers, texts, strict=True)]
         for rows in (train, test)

@@ -72,7 +72,9 @@ def fit(
     components: Annotated[int | None, typer.Option(min=1, help="How many; default 200 or what the data allow.")] = None,
     languages: Languages = None,
     columns: Columns = None,
-    min_df: Annotated[int, typer.Option(min=1, help="Leave out words in fewer documents than this.")] = 1,
+    min_df: Annotated[
+        int | None, typer.Option(min=1, help="Leave out words in fewer documents; default 1, with --factors 2.")
+    ] = None,
     ngrams: Annotated[int, typer.Option(min=1, help="Longest run of words that counts as a term.")] = 1,
     characters: Annotated[
         bool, typer.Option("--characters", help="Terms of 1 to --ngrams characters, for scripts without spaces.")
@@ -122,7 +124,7 @@ def fit(
         components,
         lowercase=not case,
         stop_words=None if stop_words is None else read_documents(stop_words),
-        min_df=min_df,
+        min_df="auto" if min_df is None else min_df,
         ngram_range=(1, ngrams),
         analyzer="char" if characters else "word",
         mu=as_penalty(mu),

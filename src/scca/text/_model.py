@@ -21,6 +21,7 @@ from ._vectorizer import TextVectorizer
 __all__ = ["BilingualModel"]
 
 _DEFAULT_COMPONENTS = 200
+_SHARED_WORDS = 10  # documents from which on a factor's words must stand in two of them
 _FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
 
 
@@ -34,7 +35,10 @@ class BilingualModel(BaseEstimator):
     ----------
     n_components : int, optional
         Default: 200, or as many as the documents allow. More find mates better, and each is one more to read.
-    lowercase, stop_words, min_df, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
+    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
+    min_df : int or "auto", default="auto"
+        A word in fewer training documents is left out. "auto" is 1 and, for shared factors of ten documents or more, 2:
+        what a single document says is nothing that it shares with others.
     mu, gamma, anchors, directions, tol, n_jobs, random_state : as for `SparseCCA`
         Anchors are documents of the second language; `anchors=None` learns shared factors instead, with weights on few
         words of both languages, which are all that the model reads.
@@ -72,7 +76,7 @@ class BilingualModel(BaseEstimator):
         *,
         lowercase=True,
         stop_words=None,
-        min_df=1,
+        min_df="auto",
         ngram_range=(1, 1),
         analyzer="word",
         mu="auto",
@@ -128,7 +132,7 @@ class BilingualModel(BaseEstimator):
             vectorizer = TextVectorizer(
                 lowercase=self.lowercase,
                 stop_words=self.stop_words,
-                min_df=self.min_df,
+                min_df=self._min_df(len(pairs)),
                 ngram_range=self.ngram_range,
                 analyzer=self.analyzer,
                 log_counts=log_counts,
@@ -157,6 +161,11 @@ class BilingualModel(BaseEstimator):
         self.training_ = (X, Y)
         self.texts_ = list(pairs.documents(1)) if self.keep_texts else None
         return self
+
+    def _min_df(self, n_documents: int) -> int:
+        if isinstance(self.min_df, str) and self.min_df == "auto":
+            return 2 if self.anchors is None and n_documents >= _SHARED_WORDS else 1
+        return self.min_df
 
     def _n_components(self, X, Y) -> int:
         if self.n_components is None:
