@@ -22,8 +22,8 @@ class ReportData:
         Training pairs.
     vocabulary : list of int
         Words of either language.
-    correlations : list of float
-        One a component.
+    correlations, held_out : list of float
+        One a component, in training and on pairs left out; the latter is empty for anchored components.
     words_used, second_used : list of int
         How many different words of the first language, and documents of the second (words, where components are shared
         factors), the first 1, 2, ... components use.
@@ -38,6 +38,7 @@ class ReportData:
     documents: int
     vocabulary: list[int]
     correlations: list[float]
+    held_out: list[float]
     words_used: list[int]
     second_used: list[int]
     second_unit: str
@@ -65,6 +66,7 @@ def prepare(model: BilingualModel) -> ReportData:
         documents=model.training_[0].shape[0],
         vocabulary=vocabulary,
         correlations=scca.correlations_.tolist(),
+        held_out=getattr(scca, "held_out_correlations_", np.empty(0)).tolist(),
         words_used=running_union(scca.x_weights_),
         second_used=running_union(scca.y_weights_),
         second_unit="words" if factors else "documents",

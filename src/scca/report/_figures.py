@@ -1,5 +1,7 @@
 """Figures from a report's numbers."""
 
+import numpy as np
+
 from .._drawing import COLOURS, new_figure
 from ._data import ReportData
 
@@ -20,8 +22,14 @@ def correlation_figure(data: ReportData):
     """The correlation of each component's two training scores."""
     figure, axes = _axes()
     numbers = range(1, len(data.correlations) + 1)
-    axes.plot(numbers, data.correlations, color=_ACCENT, linewidth=1.2, marker="o", markersize=3)
-    axes.set(xlabel="component", ylabel="correlation in training", ylim=(0, 1.02))
+    axes.plot(numbers, data.correlations, color=_ACCENT, linewidth=1.2, marker="o", markersize=3, label="in training")
+    if data.held_out:
+        axes.plot(numbers, data.held_out, color=_SECOND, linewidth=1.2, marker="o", markersize=3, label="left out")
+        axes.legend(frameon=False, loc="lower right")
+    least = min(0.0, *data.held_out) if data.held_out else 0.0
+    axes.set(
+        xlabel="component", ylabel="correlation" if data.held_out else "correlation in training", ylim=(least, 1.02)
+    )
     return figure
 
 
@@ -33,9 +41,9 @@ def sparsity_figure(data: ReportData):
     axes.plot(numbers, data.words_used, color=_ACCENT, linewidth=1.8, **marker)
     axes.plot(numbers, data.second_used, color=_SECOND, linewidth=1.8, **marker)
     labels = (f"{data.languages[0]} words", f"{data.languages[1]} {data.second_unit}")
-    for used, colour, label in zip((data.words_used, data.second_used), (_ACCENT, _SECOND), labels, strict=True):
-        axes.annotate(
-            label, (len(used), used[-1]), xytext=(-4, 5), textcoords="offset points", color=colour, ha="right"
-        )
+    lower = int(np.argmin([data.words_used[-1], data.second_used[-1]]))  # its label goes below its line
+    for i, (used, colour) in enumerate(((data.words_used, _ACCENT), (data.second_used, _SECOND))):
+        place = {"xytext": (-4, -12 if i == lower else 5), "textcoords": "offset points", "ha": "right"}
+        axes.annotate(labels[i], (len(used), used[-1]), color=colour, **place)
     axes.set(xlabel="components", ylabel="used in all", ylim=(0, None))
     return figure
