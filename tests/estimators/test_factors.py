@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from oracles import prepare
+from sklearn.exceptions import ConvergenceWarning
 
-from scca import KernelCCA, SparseCCA
+from scca import EmptyComponentWarning, KernelCCA, SparseCCA
 from scca.datasets import make_planted
 from scca.inference import permutation_test
 
@@ -161,7 +162,7 @@ class TestFactors:
         for kind in ("sparse", "dense"):
             few = factors(2, rendering=kind, tol=1e-9).fit(*pairs)
             with monkeypatch.context() as patched:
-                patched.setattr(shared, "_FEW_SAMPLES", 0)
+                patched.setattr(shared, "_FEW", 0)
                 patched.setattr(rendering, "_FEW_SAMPLES", 0)
                 many = factors(2, rendering=kind, tol=1e-9).fit(*pairs)
             cosines = np.abs(np.sum(many.x_weights_ * few.x_weights_, axis=0))
@@ -205,6 +206,31 @@ class TestHeldOut:
         monkeypatch.setattr(module, "held_out_correlations", None)  # calling it would fail
         found = permutation_test(factors(1, held_out=5), *pairs, n_permutations=3, random_state=0)
         assert found.p_values[0] == 0.25
+
+
+class TestEdges:
+    @pytest.mark.parametrize("n", [2, 3, 5])
+    def test_too_few_pairs_to_leave_any_out(self, pairs, n):
+        model = factors(1, held_out=5).fit(*(view[:n] for view in pairs))
+        assert np.isnan(model.held_out_correlations_).all()
+        assert np.isnan(model.p_value_)
+        assert np.isfinite(model.transform(pairs[0])).all()
+
+    def test_a_penalty_that_leaves_nothing_is_said(self, pairs):
+        with pytest.warns(EmptyComponentWarning, match="2 of 2 components have no weight .*; lower mu"):
+            model = factors(2, mu=1e6).fit(*pairs)
+        assert not model.transform(pairs[0]).any()
+
+    def test_nothing_in_common(self):
+        X, Y = np.eye(6)[:, :2], np.eye(6)[:, 3:5]
+        with pytest.raises(ValueError, match="X and Y have nothing in common: .*; check the pairing"):
+            factors(1, center=False, normalize=False, feature_weights=None).fit(X, Y)
+
+    def test_fewer_factors_than_asked(self, rng):
+        shared = rng.standard_normal((30, 2))
+        X, Y = shared @ rng.standard_normal((2, 5)), shared @ rng.standard_normal((2, 6))
+        with pytest.warns(ConvergenceWarning, match="the views share 2 of n_components=4 factors; set n_components=2"):
+            assert factors(4, normalize=False).fit(X, Y).n_components_ == 2
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit
         SparseCCACV(1, mu_factors=(0.5, 1), cv=3),
         SparseCCA(1, anchors="best-of-3"),
         SparseCCA(1, anchors="medoids"),
+        SparseCCA(1, anchors=None),
+        SparseCCA(1, anchors=None, rendering="dense", held_out=0),
+        SparseCCA(1, anchors=None, kernel="rbf"),
         KernelCCA(),
         KernelCCA(1, kernel="rbf"),
     ]

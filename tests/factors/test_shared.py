@@ -48,7 +48,7 @@ def assert_same_factors(found, values, pooled):
 @pytest.mark.parametrize("few", [3000, 0])  # by spectra, by products
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_solve_the_problem_over_all_views(data, n_views, few, store, monkeypatch):
-    monkeypatch.setattr(module, "_FEW_SAMPLES", few)
+    monkeypatch.setattr(module, "_FEW", few)
     views, ridges = [prepared(store(X)) for X in data[:n_views]], [0.3, 1.0, 0.5][:n_views]
     found = shared_factors(views, 3, ridges)
     assert_same_factors(found, *dense_solution([prepare(X) for X in data[:n_views]], ridges, 3))
@@ -108,7 +108,7 @@ def test_no_more_factors_than_the_smaller_view_has(data):
 
 
 def test_residuals_tell_of_an_iteration_cut_short(data, monkeypatch):
-    monkeypatch.setattr(module, "_FEW_SAMPLES", 0)
+    monkeypatch.setattr(module, "_FEW", 0)
     monkeypatch.setattr(module, "_MAX_ITER", 1)
     found = shared_factors([prepared(X) for X in data[:2]], 3, [0.3, 0.3])
     assert not found.converged.all()

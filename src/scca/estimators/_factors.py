@@ -12,6 +12,7 @@ from ..factors import dense_weights, select_features, shared_factors, varimax, w
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
 from ._base import PairedTransformer
+from ._components import NothingSharedError
 
 _SHARE = 0.07  # of the largest penalty that leaves a weight: the automatic one
 
@@ -75,6 +76,8 @@ def fit_factors(
 ) -> FactorFit:
     """Factors of the views, turned to simple structure (or by `turn`, a function of T) and rendered in each."""
     found = shared_factors(list(views.values()), n_components, [settings.ridge] * len(views))
+    if not len(found.values):
+        raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # what the views share most weighs most in whatever is compared by scores
     rotation = None
     if turn is None:

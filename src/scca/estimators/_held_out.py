@@ -31,13 +31,17 @@ class HeldOut:
 FoldScores = Callable[[Pairs, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def held_out_correlations(scores: FoldScores, pairs: Pairs, n_folds: int, n_jobs: int | None) -> HeldOut:
+def held_out_correlations(
+    scores: FoldScores, pairs: Pairs, n_components: int, n_folds: int, n_jobs: int | None
+) -> HeldOut:
     """Average over folds, by Fisher's z, the correlations within the pairs left out; and test whether there are any.
 
     Everything is learnt anew from the other pairs by `scores`. The test has a split of its own, half of the pairs:
     there, permuting the pairs left out needs no other fit and is exact, whereas the folds learn from each other's pairs
-    and vary more together than permutations of each tell.
+    and vary more together than permutations of each tell. Where there are too few pairs to leave any out, all is NaN.
     """
+    if len(pairs) < 2 * _LEAST:
+        return HeldOut(np.full(n_components, np.nan), np.nan)
     rng = np.random.default_rng(0)  # the same folds in every fit of the same number of pairs
     splits = [_half(len(pairs), rng), *_splits(len(pairs), n_folds, rng)]
     (A, B), *folds = run_tasks(partial(_of_split, scores, pairs), splits, len(splits), "folds", n_jobs=n_jobs)

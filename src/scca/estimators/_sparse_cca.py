@@ -15,7 +15,7 @@ from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, View, linear_kernel_view
 from ._anchors import AnchorStrategy, anchor_strategy
 from ._base import PairedTransformer
-from ._components import Extraction, Settings, extract_components
+from ._components import EmptyComponentWarning, Extraction, Settings, extract_components
 from ._directions import DIRECTIONS
 from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
 from ._held_out import HeldOut, held_out_correlations
@@ -71,7 +71,7 @@ class SparseCCA(PairedTransformer):
     each view, a factor's features are selected by min ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2, certified, and
     weighed by ridge regression on those alone. A feature without a weight in any component is not read at all, not even
     for the norm of a sample: `transform` is the view so prepared times exactly these weights. `mu_`, `objective_`,
-    `dual_gap_`, `n_iter_` and `n_passes_` then have a row for each view.
+    `dual_gap_` and `n_passes_` then have a row for each view.
 
     Parameters
     ----------
@@ -321,6 +321,15 @@ class SparseCCA(PairedTransformer):
         if not fit.converged:
             warn("the factors did not converge, as converged_ says; ask for fewer components.", ConvergenceWarning)
 
+        empty = [
+            j for j in range(fit.scores.shape[1]) if not all(r.weights[:, j].any() for r in fit.renderings.values())
+        ]
+        if empty:
+            warn(
+                f"{len(empty)} of {fit.scores.shape[1]} components have no weight in one of the views (first: "
+                f"{empty[0]}); lower mu or gamma.",
+                EmptyComponentWarning,
+            )
         if held_out is not None and held_out.p_value > _CHANCE:
             warn(
                 "the pairs share no more than chance: their largest correlation on pairs left out has a p-value of "
@@ -330,8 +339,9 @@ class SparseCCA(PairedTransformer):
 
         x, y = fit.renderings["X"], fit.renderings["Y"]
         self._begin(pair, {"X": x.view, "Y": y.view}, (x.weights, y.weights), (x.weights, y.weights))
-        for name in ("mu", "objective", "dual_gap", "n_iter", "n_passes"):
+        for name in ("mu", "objective", "dual_gap", "n_passes"):
             setattr(self, f"{name}_", np.array([getattr(rendering, name) for rendering in (x, y)]))
+        self.n_iter_ = np.maximum(1, np.maximum(x.n_iter, y.n_iter))  # scikit-learn wants at least one
         self.converged_ = x.converged & y.converged & fit.converged
         self.correlations_ = _cosines(x.view.matmat(x.weights), y.view.matmat(y.weights))
         self.x_loadings_, self.y_loadings_ = (_loadings(view, fit.scores) for view in pair.views.values())
@@ -345,9 +355,8 @@ class SparseCCA(PairedTransformer):
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))
         pairs = Pairs(pair.samples["X"], pair.samples["Y"], kernels)
         model = clone(self).set_params(n_components=fit.scores.shape[1])
-        return held_out_correlations(
-            partial(held_out_scores, model, settings, fit.scores), pairs, self.held_out, self.n_jobs
-        )
+        scores = partial(held_out_scores, model, settings, fit.scores)
+        return held_out_correlations(scores, pairs, fit.scores.shape[1], self.held_out, self.n_jobs)
 
     def _turned(self, first, second) -> tuple:
         """From X and Y to the problem's left and right view, the right one being anchored; or back."""

@@ -13,7 +13,8 @@ from ._spectrum import spectrum_of
 
 __all__ = ["SharedFactors", "shared_factors"]
 
-_FEW_SAMPLES = 3000  # up to which the views' spectra are computed whole
+_FEW = 3000  # samples, or features of a view, up to which its spectrum is computed whole
+_MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
 _SMALL = 1500  # eigenproblems up to this size are solved directly
 _GUARDS = 10  # directions beyond those asked for, which keep the last of them from converging slowly
 _MAX_ITER = 200
@@ -51,12 +52,14 @@ class SharedFactors:
 def shared_factors(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> SharedFactors:
     """Up to `n_components` factors of two or more views; fewer if the views share fewer.
 
-    Few samples, and views that are kernel matrices, by the spectra of the views; many samples by products with the
+    Few samples or features, and views that are kernel matrices, by the spectra of the views; many by products with the
     features alone, for all factors at once.
     """
-    features = [_features(view) for view in views]
-    if views[0].shape[0] > _FEW_SAMPLES and all(view is not None for view in features):
-        pooled, values, residuals = _by_products([view for view in features if view is not None], n_components, ridges)
+    features = [view for view in map(_features, views) if view is not None]
+    ranks = [min(view.shape) for view in features]
+    large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
+    if large and len(features) == len(views):
+        pooled, values, residuals = _by_products(features, n_components, ridges)
     else:
         pooled, values, residuals = _by_spectra(views, n_components, ridges)
     positive = values > np.finfo(np.float64).eps * len(pooled) * max(values[0], 0.0)
