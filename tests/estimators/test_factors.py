@@ -201,7 +201,7 @@ class TestHeldOut:
         assert one.held_out_correlations_.tobytes() == two.held_out_correlations_.tobytes()
 
     def test_is_off_in_many_fits(self, pairs, monkeypatch):
-        import scca.estimators._sparse_cca as module
+        import scca.estimators._factor_components as module
 
         monkeypatch.setattr(module, "held_out_correlations", None)  # calling it would fail
         found = permutation_test(factors(1, held_out=5), *pairs, n_permutations=3, random_state=0)

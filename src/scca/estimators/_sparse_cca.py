@@ -2,23 +2,18 @@
 
 import logging
 from collections.abc import Callable
-from functools import partial
-from numbers import Real
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from .._validation import DataWarning, check_choice, check_count, check_seed, check_tolerance, check_verbose, shown
-from ..engine import Pairs, blas_threads_for, warn
+from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
+from ..engine import blas_threads_for
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
-from ..views import FeatureView, View, linear_kernel_view
+from ..views import FeatureView, linear_kernel_view
 from ._anchors import AnchorStrategy, anchor_strategy
-from ._base import PairedTransformer
-from ._components import EmptyComponentWarning, Extraction, Settings, extract_components
+from ._components import Extraction, Settings, extract_components
 from ._directions import DIRECTIONS
-from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
-from ._held_out import HeldOut, held_out_correlations
+from ._factor_components import FactorComponents, refuse_without_factors
+from ._factors import FactorSettings
 from ._preparing import PreparedPair
 
 __all__ = ["PAPER", "SparseCCA"]
@@ -38,9 +33,6 @@ PAPER = {
 }
 """The paper's settings, `SparseCCA(50, **PAPER)`, whatever the defaults become."""
 
-_CHANCE = 0.05  # level of the test whether the pairs share anything
-_RIDGE = 0.25  # of the factors, beside samples of unit norm
-
 # which views have weights on their samples; the anchored one, the problem's second, is X only in "dual-primal"
 _DUAL_VIEWS: dict[str, tuple[str, ...]] = {
     "auto": ("Y",),
@@ -51,7 +43,7 @@ _DUAL_VIEWS: dict[str, tuple[str, ...]] = {
 }
 
 
-class SparseCCA(PairedTransformer):
+class SparseCCA(FactorComponents):
     """Sparse CCA of two paired views, one through its features and one through a kernel.
 
     For each component j, with an anchor sample k, solves the convex problem
@@ -308,56 +300,6 @@ class SparseCCA(PairedTransformer):
         self._set_diagnostics(found)
         return self
 
-    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings):
-        with blas_threads_for(*(view.n_stored for view in pair.views.values())):
-            fit = fit_factors(pair.views, pair.samples, pair.n_components, settings)
-        held_out = self._held_out(pair, settings, fit)
-        if fit.scores.shape[1] < pair.n_components:
-            warn(
-                f"the views share {fit.scores.shape[1]} of n_components={pair.n_components} factors; set "
-                f"n_components={fit.scores.shape[1]}.",
-                ConvergenceWarning,
-            )
-        if not fit.converged:
-            warn("the factors did not converge, as converged_ says; ask for fewer components.", ConvergenceWarning)
-
-        empty = [
-            j for j in range(fit.scores.shape[1]) if not all(r.weights[:, j].any() for r in fit.renderings.values())
-        ]
-        if empty:
-            warn(
-                f"{len(empty)} of {fit.scores.shape[1]} components have no weight in one of the views (first: "
-                f"{empty[0]}); lower mu or gamma.",
-                EmptyComponentWarning,
-            )
-        if held_out is not None and held_out.p_value > _CHANCE:
-            warn(
-                "the pairs share no more than chance: their largest correlation on pairs left out has a p-value of "
-                f"{held_out.p_value:.2g}; check that row i of X and row i of Y are the same thing.",
-                DataWarning,
-            )
-
-        x, y = fit.renderings["X"], fit.renderings["Y"]
-        self._begin(pair, {"X": x.view, "Y": y.view}, (x.weights, y.weights), (x.weights, y.weights))
-        for name in ("mu", "objective", "dual_gap", "n_passes"):
-            setattr(self, f"{name}_", np.array([getattr(rendering, name) for rendering in (x, y)]))
-        self.n_iter_ = np.maximum(1, np.maximum(x.n_iter, y.n_iter))  # scikit-learn wants at least one
-        self.converged_ = x.converged & y.converged & fit.converged
-        self.correlations_ = _cosines(x.view.matmat(x.weights), y.view.matmat(y.weights))
-        self.x_loadings_, self.y_loadings_ = (_loadings(view, fit.scores) for view in pair.views.values())
-        if held_out is not None:
-            self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
-        return self
-
-    def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit) -> HeldOut | None:
-        if not self.held_out:
-            return None
-        kernels = tuple(name for name in "XY" if self._is_precomputed(name))
-        pairs = Pairs(pair.samples["X"], pair.samples["Y"], kernels)
-        model = clone(self).set_params(n_components=fit.scores.shape[1])
-        scores = partial(held_out_scores, model, settings, fit.scores)
-        return held_out_correlations(scores, pairs, fit.scores.shape[1], self.held_out, self.n_jobs)
-
     def _turned(self, first, second) -> tuple:
         """From X and Y to the problem's left and right view, the right one being anchored; or back."""
         return (second, first) if self.representation == "dual-primal" else (first, second)
@@ -373,7 +315,7 @@ class SparseCCA(PairedTransformer):
         check_choice(self.representation, "representation", tuple(_DUAL_VIEWS))
         if self.anchors is None:
             return self._check_factor_settings()
-        _refuse_without_factors(self)
+        refuse_without_factors(self)
         refine = check_choice(self.refine, "refine", ("auto", True, False))
         directions = check_choice(self.directions, "directions", ("auto", *DIRECTIONS))
         self._check_weighting()
@@ -397,32 +339,6 @@ class SparseCCA(PairedTransformer):
             n_jobs=self.n_jobs,
         )
 
-    def _check_factor_settings(self) -> FactorSettings:
-        for name in ("refine", "directions"):
-            if not (isinstance(value := getattr(self, name), str) and value == "auto"):
-                raise ValueError(
-                    f"{name} is for anchored components; got {shown(value)} with anchors=None: leave it out."
-                )
-        self._check_weighting()
-        check_count(self.held_out, "held_out", least=0)
-        for name, of_dual, what in (("mu", False, "features"), ("gamma", True, "samples")):
-            some = any((view in self._dual_views) == of_dual for view in "XY")
-            if not some and not (isinstance(value := getattr(self, name), str) and value == "auto"):
-                raise ValueError(f"{name} is for weights on {what}, which no view has; got {shown(value)}: drop it.")
-        check_seed(self.random_state)
-        check_verbose(self.verbose)
-        return FactorSettings(
-            ridge=_RIDGE if isinstance(self.ridge, str) and self.ridge == "auto" else _check_ridge(self.ridge),
-            mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
-            gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
-            dense=check_choice(self.rendering, "rendering", ("sparse", "dense")) == "dense",
-            effort={
-                "tol": check_tolerance(self.tol),
-                "max_iter": check_count(self.max_iter, "max_iter"),
-                "algorithm": check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
-            },
-        )
-
     def _set_diagnostics(self, found: Extraction) -> None:
         components = found.components
         results = [component.result for component in components]
@@ -435,29 +351,3 @@ class SparseCCA(PairedTransformer):
         self.dual_gap_ = np.array([result.dual_gap for result in results])
         self.n_iter_ = np.array([result.n_iter for result in results])
         self.n_passes_ = np.array([result.n_passes for result in results])
-
-
-def _check_ridge(value) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f'ridge must be "auto" or a number greater than 0 and finite; got {shown(value)}.')
-    return float(value)
-
-
-def _refuse_without_factors(model: SparseCCA) -> None:
-    """What has no meaning for anchored components must be as it was."""
-    for name, default in (("rendering", "sparse"), ("ridge", "auto"), ("held_out", 5)):
-        value = getattr(model, name)
-        unchanged = isinstance(value, type(default)) and not isinstance(value, bool) and value in (default, 0)
-        if not unchanged:
-            raise ValueError(f"{name} is for shared factors; got {shown(value)} with anchors: leave it at {default!r}.")
-
-
-def _cosines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
-    return np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)
-
-
-def _loadings(view: View, scores: np.ndarray) -> np.ndarray:
-    """Cosines of every coordinate of a view, as it is prepared, with each factor."""
-    norms = np.sqrt(view.square_norms())
-    return view.rmatmat(scores) / np.where(norms > 0, norms, 1.0)[:, None]
