@@ -384,6 +384,7 @@ def test_model_is_left_alone(views):
         (SparseCCA(1), {"cv": 31}, "cv must be from 2 to n_samples=30 folds; got 31"),
         (SparseCCA(1), {"statistic": "covariance"}, "statistic must be .correlation. or a function .*'covariance'"),
         (SparseCCA(1), {"statistic": np.arange(2)}, r"statistic must be .* two score vectors; got array\(\[0, 1\]\)"),
+        (SparseCCA(1), {"random_state": True}, "random_state must be None, an integer .*; got True"),
         (SparseCCA(1), {"random_state": "x"}, "random_state must be None, an integer .*; got 'x'"),
         (SparseCCA(1), {"statistic": lambda a, b: np.nan}, r"statistic must give a finite number .*; got \[nan\]"),
     ],

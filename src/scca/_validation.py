@@ -310,7 +310,7 @@ def check_seed(value) -> None:
     from sklearn.utils import check_random_state
 
     try:
-        check_random_state(value)
+        check_random_state("a flag is no seed" if isinstance(value, bool) else value)
     except (TypeError, ValueError):
         raise ValueError(
             f"random_state must be None, an integer from 0 to 2**32 - 1 or a numpy.random.RandomState; got "

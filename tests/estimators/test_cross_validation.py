@@ -295,7 +295,7 @@ class TestScikitLearn:
 
 class TestBadInput:
     @pytest.mark.parametrize("name", ["mu_factors", "gamma_factors"])
-    @pytest.mark.parametrize("factors", [(), 0.5, "auto", (1, 0), (-1,), (np.inf,), (np.nan, 1), (None,)])
+    @pytest.mark.parametrize("factors", [(), 0.5, "auto", b"x", (1, 0), (-1,), (np.inf,), (np.nan, 1), (None,)])
     def test_factors(self, pairs, name, factors):
         with pytest.raises(ValueError, match=f"{name} must be .* finite numbers greater than 0.* got .*pass for"):
             small(**{name: factors}).fit(*pairs)

@@ -4,6 +4,8 @@ import unicodedata
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+import sklearn
 from sklearn.base import clone
 
 from scca.text import TextVectorizer, tokenize
@@ -96,3 +98,10 @@ def test_bad_input():
         TextVectorizer().fit(["cat", None])
     with pytest.raises(ValueError, match="min_df must be an integer of at least 1; got 0"):
         TextVectorizer(min_df=0).fit(["cat", "dog"])
+
+
+def test_vectors_are_sparse_whatever_frames_are_asked_for():
+    with sklearn.config_context(transform_output="pandas"):
+        vectors = TextVectorizer().fit(["one two", "two three"]).transform(["one three"])
+    assert sp.issparse(vectors)
+    assert vectors.nnz == 2

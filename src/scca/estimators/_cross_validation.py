@@ -319,7 +319,7 @@ def _finite(score) -> float:
 
 def _factors(given, name: str) -> list[float]:
     try:
-        factors = [float(factor) for factor in given]
+        factors = [] if isinstance(given, str | bytes) else [float(factor) for factor in given]
     except (TypeError, ValueError):
         factors = []
     if not factors or not all(0 < factor < np.inf for factor in factors):

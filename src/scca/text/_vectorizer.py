@@ -23,7 +23,8 @@ def tokenize(text: str) -> list[str]:
     return _word_pattern().findall(text)
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
+# sparse vectors fit no frame, whatever output is asked for; mypy does not see scikit-learn's keyword
+class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Term frequency times log(n / df), over the words of the training documents.
 
     Texts are brought to Unicode's composed form (NFC) first, so that one word has one spelling. A word that every
