@@ -200,6 +200,11 @@ class TestHeldOut:
         one, two = (factors(2, held_out=3, n_jobs=n).fit(*pairs) for n in (1, 2))
         assert one.held_out_correlations_.tobytes() == two.held_out_correlations_.tobytes()
 
+    def test_progress_counts_the_folds_and_the_half_of_the_test(self, pairs):
+        seen = []
+        factors(2, held_out=3).fit_with_progress(*pairs, progress=lambda done, total: seen.append((done, total)))
+        assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
     def test_is_off_in_many_fits(self, pairs, monkeypatch):
         import scca.estimators._factor_components as module
 

@@ -402,7 +402,7 @@ class TestRefit:
         settings = model.get_params()
         before, scores = dict(vars(model)), model.transform_pair(X, Y)
         for changed, data in self.failing(estimator, X, Y):
-            with pytest.raises(ValueError):  # noqa: PT011
+            with pytest.raises(ValueError):  # noqa: PT011  (each in its own words, which other tests hold)
                 model.set_params(**changed).fit(*data)
             model.set_params(**settings)
             assert vars(model).keys() == before.keys()

@@ -134,7 +134,7 @@ def fit(
         random_state=seed,
         keep_texts=texts,
     )
-    with terminal.progress("components") as progress:
+    with terminal.progress("folds left out" if factors else "components") as progress:
         model.fit(pairs, progress=progress)
     save(model, output, texts=texts)
     summary = summary_of(model) | {"model": str(output)}

@@ -16,7 +16,7 @@ from .._validation import (
     check_verbose,
     shown,
 )
-from ..engine import Pairs, blas_threads_for, warn
+from ..engine import Pairs, Progress, blas_threads_for, warn
 from ..solver import ALGORITHMS, Penalty
 from ..views import View
 from ._base import PairedTransformer
@@ -34,10 +34,10 @@ _RIDGE = 0.25  # of the factors, beside samples of unit norm
 class FactorComponents(PairedTransformer):
     """The part of `SparseCCA` that fits shared factors, as its docstring says."""
 
-    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings):
+    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, pair.n_components, settings)
-        held_out = self._held_out(pair, settings, fit)
+        held_out = self._held_out(pair, settings, fit, progress)
         if fit.scores.shape[1] < pair.n_components:
             warn(
                 f"the views share {fit.scores.shape[1]} of n_components={pair.n_components} factors; set "
@@ -75,14 +75,14 @@ class FactorComponents(PairedTransformer):
             self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
         return self
 
-    def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit) -> HeldOut | None:
+    def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress) -> HeldOut | None:
         if not self.held_out:
             return None
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))
         pairs = Pairs(pair.samples["X"], pair.samples["Y"], kernels)
         model = clone(self).set_params(n_components=fit.scores.shape[1])
         scores = partial(held_out_scores, model, settings, fit.scores)
-        return held_out_correlations(scores, pairs, fit.scores.shape[1], self.held_out, self.n_jobs)
+        return held_out_correlations(scores, pairs, fit.scores.shape[1], self.held_out, self.n_jobs, progress)
 
     def _check_factor_settings(self) -> FactorSettings:
         for name in ("refine", "directions"):

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from ..engine import Pairs, Split, random_folds, run_tasks
+from ..engine import Pairs, Progress, Split, random_folds, run_tasks
 
 __all__ = ["HeldOut", "held_out_correlations"]
 
@@ -32,7 +32,12 @@ FoldScores = Callable[[Pairs, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndar
 
 
 def held_out_correlations(
-    scores: FoldScores, pairs: Pairs, n_components: int, n_folds: int, n_jobs: int | None
+    scores: FoldScores,
+    pairs: Pairs,
+    n_components: int,
+    n_folds: int,
+    n_jobs: int | None,
+    progress: Progress | None = None,
 ) -> HeldOut:
     """Average over folds, by Fisher's z, the correlations within the pairs left out; and test whether there are any.
 
@@ -44,7 +49,8 @@ def held_out_correlations(
         return HeldOut(np.full(n_components, np.nan), np.nan)
     rng = np.random.default_rng(0)  # the same folds in every fit of the same number of pairs
     splits = [_half(len(pairs), rng), *_splits(len(pairs), n_folds, rng)]
-    (A, B), *folds = run_tasks(partial(_of_split, scores, pairs), splits, len(splits), "folds", n_jobs=n_jobs)
+    compute = partial(_of_split, scores, pairs)
+    (A, B), *folds = run_tasks(compute, splits, len(splits), "folds", n_jobs=n_jobs, progress=progress)
     largest = _correlations(A, B).max()
     null = [_correlations(A, B[rng.permutation(len(B))]).max() for _ in range(_PERMUTATIONS)]
     p_value = (1 + int(np.sum(null >= largest))) / (1 + _PERMUTATIONS)

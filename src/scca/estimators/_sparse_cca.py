@@ -278,14 +278,14 @@ class SparseCCA(FactorComponents):
         return self.fit_with_progress(X, Y)
 
     def fit_with_progress(self, X, Y, progress: Callable[[int, int], None] | None = None):
-        """`fit`, calling `progress(found, asked)` after every component."""
+        """`fit`, calling `progress(done, all)` after every component; of shared factors, after every fold left out."""
         return self.fit_prepared(self.prepare(X, Y), progress)
 
     def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None):
         """Learn the components of what `prepare` made of the data."""
         settings = self._check_settings()
         if isinstance(settings, FactorSettings):
-            return self._fit_factors(pair, settings)
+            return self._fit_factors(pair, settings, progress)
         left, right = self._turned(pair.views["X"], pair.views["Y"])
         strategy = self._anchor_strategy(right.shape[1], pair.n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
