@@ -73,7 +73,7 @@ def fit(
     languages: Languages = None,
     columns: Columns = None,
     min_df: Annotated[
-        int | None, typer.Option(min=1, help="Leave out words in fewer documents; default 1, with --factors 2.")
+        int | None, typer.Option(min=1, help="Leave out words in fewer documents; default 2, with --paper 1.")
     ] = None,
     ngrams: Annotated[int, typer.Option(min=1, help="Longest run of words that counts as a term.")] = 1,
     characters: Annotated[
@@ -82,21 +82,18 @@ def fit(
     stop_words: Annotated[Path | None, typer.Option(help="A file of words to leave out, one a line.")] = None,
     case: Annotated[bool, typer.Option("--case", help="Keep upper and lower case apart.")] = False,
     mu: Annotated[str, typer.Option(help='Penalty on words: "auto", "auto*0.5" or a number.')] = "auto",
-    gamma: Annotated[str, typer.Option(help='Penalty on documents: "auto", "auto*0.5" or a number.')] = "auto",
-    anchors: Annotated[
-        str,
-        typer.Option(
-            metavar="NAME",
-            help="Document each component is built around: sequential, random, energy, cross-energy, medoids, best or "
-            "best-of-20 (any number).",
-        ),
-    ] = "cross-energy",
-    factors: Annotated[
+    gamma: Annotated[
+        str, typer.Option(help='With --paper, penalty on documents: "auto", "auto*0.5" or a number.')
+    ] = "auto",
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Read all words: finds mates better, and has less to show.")
+    ] = False,
+    paper: Annotated[
         bool,
         typer.Option(
-            "--factors",
-            help="Components that are shared factors, with weights on few words of both languages, which are all that "
-            "the model reads; without anchors.",
+            "--paper",
+            help="The paper's method: components anchored at a document each, few words of the first language with few "
+            "documents of the second.",
         ),
     ] = False,
     words: Annotated[
@@ -113,12 +110,14 @@ def fit(
 
     Example: scca fit corpus.en corpus.fr -o model.scca
 
-    Example: scca fit corpus.en corpus.fr -o model.scca --factors --components 30
+    Example: scca fit corpus.en corpus.fr -o model.scca --components 30
     """
     terminal = Terminal(quiet, as_json)
     check_output(output)
-    if factors and anchors != "cross-energy":
-        raise ValueError(f"--factors has no anchors; got --anchors {anchors}: leave one of the two out.")
+    if paper and dense:
+        raise ValueError("--dense is not for the paper's method; leave out --dense or --paper.")
+    if gamma != "auto" and not paper:
+        raise ValueError(f"--gamma is for the paper's method; got --gamma {gamma}: add --paper or leave it out.")
     pairs = read_pairs(first, second, languages=languages, columns=columns, drop_empty=drop_empty)
     model = BilingualModel(
         components,
@@ -129,12 +128,14 @@ def fit(
         analyzer="char" if characters else "word",
         mu=as_penalty(mu),
         gamma=as_penalty(gamma),
-        anchors=None if factors else anchors,
+        rendering="dense" if dense else "sparse",
+        anchors="sequential" if paper else None,
+        feature_weights=None if paper else "shared",
         n_words=words,
         random_state=seed,
         keep_texts=texts,
     )
-    with terminal.progress("folds left out" if factors else "components") as progress:
+    with terminal.progress("components" if paper else "folds left out") as progress:
         model.fit(pairs, progress=progress)
     save(model, output, texts=texts)
     summary = summary_of(model) | {"model": str(output)}

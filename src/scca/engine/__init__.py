@@ -4,7 +4,7 @@ from ._blas import blas_threads_for, one_blas_thread
 from ._pairs import Pairs, Samples
 from ._run import Progress, check_n_jobs, run_tasks
 from ._splits import Split, consecutive_folds, random_folds
-from ._warnings import Collector, collected, in_this_context, say_once, silenced, warn
+from ._warnings import Collector, collected, say_once, silenced, warn
 
 __all__ = [
     # pairs
@@ -23,7 +23,6 @@ __all__ = [
     "silenced",
     "say_once",
     "Collector",
-    "in_this_context",
     # BLAS
     "one_blas_thread",
     "blas_threads_for",

@@ -3,12 +3,12 @@
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 from threading import Lock
 
-__all__ = ["Collector", "collected", "in_this_context", "say_once", "silenced", "warn"]
+__all__ = ["Collector", "collected", "say_once", "silenced", "warn"]
 
 # no line of these is one that a user wrote
 _MACHINERY = {__name__.partition(".")[0], "joblib", "sklearn"}
@@ -98,26 +98,3 @@ def say_once(collectors: Iterable[Collector], what: str) -> None:
     for category, count in times.items():
         first = next(collector.first[category] for collector in collectors if category in collector.first)
         warn(f"in {count} of {len(collectors)} {what}, the first time: {first}", category)
-
-
-class _InContext:
-    """A function that runs, in whatever thread, in the context in which this was made."""
-
-    def __init__(self, function: Callable):
-        self._function = function
-        self._context = copy_context()
-
-    def __call__(self, *args, **kwargs):
-        return self._context.copy().run(self._function, *args, **kwargs)  # a copy: one is for one thread at a time
-
-    def __reduce__(self):
-        return _as_it_is, (self._function,)  # contexts cannot be sent to another process
-
-
-def _as_it_is(function: Callable) -> Callable:
-    return function
-
-
-def in_this_context(function: Callable) -> Callable:
-    """The same function for threads, which start in a context without collectors otherwise."""
-    return _InContext(function)

@@ -28,6 +28,8 @@ from ._preparing import Known, PreparedPair, Preparing
 
 __all__ = ["PairedTransformer"]
 
+_MOST_COMPONENTS = 200  # where their number is left to the data
+
 
 class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """An estimator of two paired views X and Y with a common space that samples of either are projected into.
@@ -131,7 +133,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check_preparation(self) -> None:
         """The settings that all estimators of two views have."""
-        check_count(self.n_components, "n_components")
+        self._components_asked()
         check_flag(self.center, "center")
         check_flag(self.normalize, "normalize")
         check_n_jobs(self.n_jobs)
@@ -180,8 +182,12 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             if self.feature_weights is None:
                 raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
 
+    def _components_asked(self) -> int | None:
+        """How many components are asked for; None for as many as hold on pairs left out."""
+        return check_count(self.n_components, "n_components")
+
     def _check_n_components(self, X, Y) -> int:
-        n_components = check_count(self.n_components, "n_components")
+        n_components = self._components_asked()
         n = X.shape[0]
         bounds = {f"n_samples{' - 1' if self.center else ''}={n - self.center}": n - self.center}
         if "X" not in self._dual_views:
@@ -189,6 +195,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if "Y" not in self._dual_views:
             bounds[f"n_features={Y.shape[1]} of Y"] = Y.shape[1]
         reason, bound = min(bounds.items(), key=lambda item: item[1])
+        if n_components is None:
+            return min(bound, _MOST_COMPONENTS)
         if n_components > bound:
             raise ValueError(
                 f"`n_components` upper bound is {reason}. Got {n_components} instead. Reduce `n_components`."

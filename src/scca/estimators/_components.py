@@ -3,18 +3,14 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import islice
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from ..engine import in_this_context, warn
+from ..engine import warn
 from ..solver import ComponentResult, Penalty, solve_views
 from ..views import DeflatedView, Deflation, OrientedView, View
 from ._anchors import AnchorStrategy
-from ._directions import DIRECTIONS
-from ._refinement import refine
 
 __all__ = ["Component", "EmptyComponentWarning", "Extraction", "NothingSharedError", "Settings", "extract_components"]
 
@@ -42,9 +38,6 @@ class Settings:
     max_iter: int
     algorithm: str
     oriented: bool = False  # the anchored view's coordinates are features, whose signs mean nothing
-    refine: bool = False
-    directions: str = "smooth"
-    n_jobs: int | None = None  # threads that share the anchors to compare
 
     @property
     def effort(self) -> dict:
@@ -68,13 +61,6 @@ class Component:
     def correlation(self) -> float:
         """The cosine of the two scores, the paper's rho."""
         return float(self.left_score @ self.right_score)
-
-    @property
-    def correlation_elsewhere(self) -> float:
-        """The cosine of the two scores without the anchor's own sample, which both were made to fit."""
-        left, right = np.delete(self.left_score, self.anchor), np.delete(self.right_score, self.anchor)
-        norms = np.linalg.norm(left) * np.linalg.norm(right)
-        return float(left @ right / norms) if norms > _ORTHOGONAL else 0.0
 
 
 @dataclass(frozen=True)
@@ -106,12 +92,13 @@ def extract_components(
         component = search.next(left, right)
         if component is None:
             break
-        taken = DIRECTIONS[settings.directions](left, right, component)
-        left_rest, right_rest = left.deflated(taken.left), right.deflated(taken.right)
+        # each score is taken back to its own view once more: u = X_j'X_j w and b = K_j e
+        left_rest = left.deflated(left.direction(component.left_score))
+        right_rest = right.deflated(right.direction(component.right_score))
         if left_rest is None or right_rest is None:
             break
         left, right = left_rest, right_rest
-        found.append(replace(component, converged=component.converged and taken.converged))
+        found.append(component)
         _log(found, level)
         if progress is not None:
             progress(len(found), n_components)
@@ -145,7 +132,7 @@ def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
     if short:
         warn(
             f"{len(short)} of {len(found)} components did not converge (first: {short[0]}), as converged_ says: raise "
-            "max_iter or tol, or take refine=False or other directions.",
+            "max_iter or tol.",
             ConvergenceWarning,
         )
 
@@ -159,38 +146,27 @@ class _Search:
         self._largest = 0.0  # squared norm of the largest target seen: what is tiny beside it is rounding error
 
     def next(self, left: DeflatedView, right: DeflatedView) -> Component | None:
-        """The best component of the first candidates that have one; None if the views share nothing more."""
-        anchors = self._anchors
-        candidates = anchors.candidates(left, right)
+        """The component of the first candidate that has one; None if the views share nothing more."""
         empty: list[int] = []
-        fallback, attempt = None, in_this_context(self._try)
-        while group := list(islice(candidates, anchors.compared)):
-            n_jobs = self._settings.n_jobs if len(group) > 1 else 1
-            trials = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(attempt)(left, right, k) for k in group)
-            self._largest = max(self._largest, *(square for square, _ in trials))
-            visible = {k: found for k, (square, found) in zip(group, trials, strict=True) if self._is_visible(square)}
-            found = [component for component in visible.values() if component is not None]
-            empty += [k for k in group if visible.get(k) is None]
-            if found:
-                best = max(found, key=_merit_by_sample if right.columns_are_samples else _merit)
-                anchors.take(best.anchor, empty)
-                return best
-            fallback = next(iter(visible), None) if fallback is None else fallback
+        fallback = None
+        for anchor in self._anchors.candidates(left, right):
+            y = right.columns(np.array([anchor]))[:, 0]
+            square = float(y @ y)
+            self._largest = max(self._largest, square)
+            if self._is_visible(square):
+                found = self._solve(left, right, anchor, y, self._settings.mu, self._settings.gamma)
+                if found is not None:
+                    self._anchors.take(anchor, empty)
+                    return found
+                fallback = anchor if fallback is None else fallback
+            empty.append(anchor)
         held = None if fallback is None else self._hold(left, right, fallback)
         if held is not None:
-            anchors.take(held.anchor, empty)
+            self._anchors.take(held.anchor, empty)
         return held
 
     def _is_visible(self, square: float) -> bool:
         return square > _ORTHOGONAL**2 * self._largest
-
-    def _try(self, left: DeflatedView, right: DeflatedView, anchor: int) -> tuple[float, Component | None]:
-        """The squared norm of an anchor's target, and its component if that is neither empty nor rounding error."""
-        y = right.columns(np.array([anchor]))[:, 0]
-        square = float(y @ y)
-        if not self._is_visible(square):
-            return square, None
-        return square, self._solve(left, right, anchor, y, self._settings.mu, self._settings.gamma)
 
     def _hold(self, left: DeflatedView, right: DeflatedView, anchor: int) -> Component | None:
         """The component with e held at its anchor and, if even that is empty, half the largest mu with a weight."""
@@ -219,8 +195,6 @@ class _Search:
             return None
         if isinstance(anchored, OrientedView):
             result = replace(result, e=anchored.signs * np.asarray(result.e))
-        if settings.refine and np.isfinite(result.gamma):
-            result = refine(left, right, result, **settings.effort) or result
         w, e = result.w, np.asarray(result.e)
         left_score, right_score = left.matvec(w), right.matvec(e)
         left_norm, right_norm = np.linalg.norm(left_score), np.linalg.norm(right_score)
@@ -235,16 +209,6 @@ class _Search:
             right_weights=e / right_norm,
             converged=result.converged,
         )
-
-
-def _merit(component: Component) -> float:
-    """What the components of several anchors are compared by."""
-    return component.correlation
-
-
-def _merit_by_sample(component: Component) -> float:
-    """The same where an anchor is a sample, which both scores were made to fit."""
-    return component.correlation_elsewhere
 
 
 def _oriented(right: DeflatedView, y: np.ndarray) -> OrientedView:

@@ -15,6 +15,7 @@ from .._validation import DataWarning, check_choice, shown
 from ..engine import Collector, Pairs, Progress, Samples, collected, consecutive_folds, run_tasks, say_once, silenced
 from ..retrieval import average_precision
 from ..solver import DEFAULT_MAX_ITER
+from ._anchors import anchor_strategy
 from ._preparing import PreparedPair
 from ._sparse_cca import SparseCCA
 
@@ -91,10 +92,8 @@ class SparseCCACV(SparseCCA):
         cv=5,
         scoring="retrieval",
         rule="best",
+        anchors=None,
         representation="auto",
-        anchors="cross-energy",
-        refine="auto",
-        directions="auto",
         rendering="sparse",
         ridge="auto",
         feature_weights="shared",
@@ -113,10 +112,8 @@ class SparseCCACV(SparseCCA):
     ):
         super().__init__(
             n_components,
-            representation=representation,
             anchors=anchors,
-            refine=refine,
-            directions=directions,
+            representation=representation,
             rendering=rendering,
             ridge=ridge,
             feature_weights=feature_weights,
@@ -150,7 +147,7 @@ class SparseCCACV(SparseCCA):
         n_components = self._check_n_components(pairs.X, pairs.Y)
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
         if self.anchors is not None:
-            self._estimator()._anchor_strategy(n_anchors, n_components)  # refuses anchors that no fold could use
+            anchor_strategy(self.anchors, n_anchors, n_components)  # refuses anchors that no fold could use
         folds = consecutive_folds(self.cv, len(pairs))
         params = [_params(*pair) for pair in factors]
         trials = [[Trial(fold, *split, setting) for setting in params] for fold, split in enumerate(folds)]
@@ -221,7 +218,7 @@ class SparseCCACV(SparseCCA):
 
     def _estimator_for(self, trial: "Trial") -> SparseCCA:
         anchors = self.anchors
-        if self._anchors_are_samples and not (anchors is None or isinstance(anchors, str) or callable(anchors)):
+        if self._anchors_are_samples and not (anchors is None or isinstance(anchors, str)):
             place = {sample: position for position, sample in enumerate(trial.train)}
             anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
         return self._estimator(**trial.params, anchors=anchors, held_out=0, n_jobs=None)

@@ -1,11 +1,13 @@
 """What `SparseCCA` does with `anchors=None`: components that are shared factors."""
 
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
 from .._validation import (
     DataWarning,
@@ -22,12 +24,11 @@ from ..views import View
 from ._base import PairedTransformer
 from ._components import EmptyComponentWarning
 from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
-from ._held_out import HeldOut, held_out_correlations
+from ._held_out import CHANCE, HeldOut, count_shared, held_out_correlations
 from ._preparing import PreparedPair
 
 __all__ = ["FactorComponents", "refuse_without_factors"]
 
-_CHANCE = 0.05  # level of the test whether the pairs share anything
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
 
 
@@ -35,12 +36,13 @@ class FactorComponents(PairedTransformer):
     """The part of `SparseCCA` that fits shared factors, as its docstring says."""
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
+        n_components = self._components_asked() or self._count(pair, settings)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
-            fit = fit_factors(pair.views, pair.samples, pair.n_components, settings)
+            fit = fit_factors(pair.views, pair.samples, n_components, settings)
         held_out = self._held_out(pair, settings, fit, progress)
-        if fit.scores.shape[1] < pair.n_components:
+        if fit.scores.shape[1] < n_components:
             warn(
-                f"the views share {fit.scores.shape[1]} of n_components={pair.n_components} factors; set "
+                f"the views share {fit.scores.shape[1]} of n_components={n_components} factors; set "
                 f"n_components={fit.scores.shape[1]}.",
                 ConvergenceWarning,
             )
@@ -56,7 +58,7 @@ class FactorComponents(PairedTransformer):
                 f"{empty[0]}); lower mu or gamma.",
                 EmptyComponentWarning,
             )
-        if held_out is not None and held_out.p_value > _CHANCE:
+        if held_out is not None and held_out.p_value > CHANCE:
             warn(
                 "the pairs share no more than chance: their largest correlation on pairs left out has a p-value of "
                 f"{held_out.p_value:.2g}; check that row i of X and row i of Y are the same thing.",
@@ -71,6 +73,8 @@ class FactorComponents(PairedTransformer):
         self.converged_ = x.converged & y.converged & fit.converged
         self.correlations_ = _cosines(x.view.matmat(x.weights), y.view.matmat(y.weights))
         self.x_loadings_, self.y_loadings_ = (_loadings(view, fit.scores) for view in pair.views.values())
+        if self._dual_views:
+            self.gamma_ = self.mu_[["XY".index(name) for name in self._dual_views]]
         if held_out is not None:
             self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
         return self
@@ -78,18 +82,36 @@ class FactorComponents(PairedTransformer):
     def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress) -> HeldOut | None:
         if not self.held_out:
             return None
-        kernels = tuple(name for name in "XY" if self._is_precomputed(name))
-        pairs = Pairs(pair.samples["X"], pair.samples["Y"], kernels)
-        model = clone(self).set_params(n_components=fit.scores.shape[1])
+        n_components = fit.scores.shape[1]
+        model = clone(self).set_params(n_components="auto")  # fewer pairs may have fewer factors
         scores = partial(held_out_scores, model, settings, fit.scores)
-        return held_out_correlations(scores, pairs, fit.scores.shape[1], self.held_out, self.n_jobs, progress)
+        return held_out_correlations(
+            scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws(), progress
+        )
+
+    def _count(self, pair: PreparedPair, settings: FactorSettings) -> int:
+        """How many factors hold on pairs left out; with all features, for it is the factors that are counted."""
+        scores = partial(held_out_scores, clone(self), replace(settings, dense=True), None)
+        return count_shared(scores, self._pairs(pair), self._draws())
+
+    def _pairs(self, pair: PreparedPair) -> Pairs:
+        kernels = tuple(name for name in "XY" if self._is_precomputed(name))
+        return Pairs(pair.samples["X"], pair.samples["Y"], kernels)
+
+    def _draws(self) -> np.random.RandomState:
+        """What draws the pairs that are left out; without a seed the same ones in every fit."""
+        return check_random_state(0 if self.random_state is None else self.random_state)
+
+    def _components_asked(self) -> int | None:
+        if isinstance(self.n_components, str) and self.n_components == "auto":
+            if self.anchors is None:
+                return None
+            raise ValueError(
+                'n_components="auto" is for shared factors; got it with anchors: give a number, or leave anchors out.'
+            )
+        return super()._components_asked()
 
     def _check_factor_settings(self) -> FactorSettings:
-        for name in ("refine", "directions"):
-            if not (isinstance(value := getattr(self, name), str) and value == "auto"):
-                raise ValueError(
-                    f"{name} is for anchored components; got {shown(value)} with anchors=None: leave it out."
-                )
         self._check_weighting()
         check_count(self.held_out, "held_out", least=0)
         for name, of_dual, what in (("mu", False, "features"), ("gamma", True, "samples")):

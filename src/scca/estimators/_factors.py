@@ -149,17 +149,26 @@ def aligned(T: np.ndarray, target: np.ndarray) -> np.ndarray:
     return T @ (U @ V)
 
 
+def _unturned(T: np.ndarray) -> np.ndarray:
+    return T
+
+
 def held_out_scores(
     model: PairedTransformer,
     settings: FactorSettings,
-    T: np.ndarray,
+    T: np.ndarray | None,
     pairs: Pairs,
     train: np.ndarray,
     test: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of the pairs `test` in both views, by factors learnt anew from the pairs `train` and turned to T."""
+    """Scores of the pairs `test` in both views, by factors learnt anew from the pairs `train`.
+
+    They are turned to T, scores of all pairs; without T they are not turned at all, the strongest first.
+    """
     pair = model.prepare_checked(*pairs.training(train))
-    fit = fit_factors(pair.views, pair.samples, T.shape[1], settings, turn=partial(aligned, target=T[train]))
+    n_components = pair.n_components if T is None else T.shape[1]
+    turn = _unturned if T is None else partial(aligned, target=T[train])
+    fit = fit_factors(pair.views, pair.samples, n_components, settings, turn=turn)
     x, y = (
         rendering.view.projector(rendering.weights)(*samples)
         for rendering, samples in zip(fit.renderings.values(), pairs.held_out(test, train), strict=True)

@@ -8,7 +8,9 @@ import numpy as np
 
 from ..engine import Pairs, Progress, Split, random_folds, run_tasks
 
-__all__ = ["HeldOut", "held_out_correlations"]
+__all__ = ["CHANCE", "HeldOut", "count_shared", "held_out_correlations"]
+
+CHANCE = 0.05  # level of the tests whether the pairs share anything
 
 _MOST_PAIRS = 20_000  # above, one split that leaves so many out
 _PERMUTATIONS = 199
@@ -37,6 +39,7 @@ def held_out_correlations(
     n_components: int,
     n_folds: int,
     n_jobs: int | None,
+    random_state: np.random.RandomState,
     progress: Progress | None = None,
 ) -> HeldOut:
     """Average over folds, by Fisher's z, the correlations within the pairs left out; and test whether there are any.
@@ -47,14 +50,36 @@ def held_out_correlations(
     """
     if len(pairs) < 2 * _LEAST:
         return HeldOut(np.full(n_components, np.nan), np.nan)
-    rng = np.random.default_rng(0)  # the same folds in every fit of the same number of pairs
+    rng = np.random.default_rng(random_state.randint(2**31 - 1))
     splits = [_half(len(pairs), rng), *_splits(len(pairs), n_folds, rng)]
     compute = partial(_of_split, scores, pairs)
     (A, B), *folds = run_tasks(compute, splits, len(splits), "folds", n_jobs=n_jobs, progress=progress)
-    largest = _correlations(A, B).max()
-    null = [_correlations(A, B[rng.permutation(len(B))]).max() for _ in range(_PERMUTATIONS)]
-    p_value = (1 + int(np.sum(null >= largest))) / (1 + _PERMUTATIONS)
-    return HeldOut(_averaged([_correlations(*fold) for fold in folds]), p_value)
+    return HeldOut(_averaged([_correlations(*fold) for fold in folds]), float(_p_values(A, B, rng)[0]))
+
+
+def count_shared(scores: FoldScores, pairs: Pairs, random_state: np.random.RandomState) -> int:
+    """How many factors, the strongest first, come before the first J such that the J-th and all after it are chance.
+
+    `scores` gives factors as regularised CCA orders them. They are learnt from half of the pairs; the largest
+    correlation of the J-th and those after it, on the other half, is tested as in `held_out_correlations`.
+    """
+    if len(pairs) < 2 * _LEAST:
+        return 1
+    rng = np.random.default_rng(random_state.randint(2**31 - 1))
+    p_values = _p_values(*scores(pairs, *_half(len(pairs), rng)), rng)
+    chance = np.flatnonzero(p_values > CHANCE)
+    return max(1, int(chance[0])) if len(chance) else len(p_values)
+
+
+def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """For each column, the p-value of the largest correlation of it and those after it, against permuted pairs."""
+
+    def largest_from_here(correlations):
+        return np.maximum.accumulate(correlations[::-1])[::-1]
+
+    found = largest_from_here(_correlations(A, B))
+    null = [largest_from_here(_correlations(A, B[rng.permutation(len(B))])) for _ in range(_PERMUTATIONS)]
+    return (1 + np.sum(np.array(null) >= found, axis=0)) / (1 + _PERMUTATIONS)
 
 
 def _half(n: int, rng: np.random.Generator) -> Split:

@@ -9,9 +9,8 @@ from .._validation import check_choice, check_count, check_seed, check_tolerance
 from ..engine import blas_threads_for
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, linear_kernel_view
-from ._anchors import AnchorStrategy, anchor_strategy
+from ._anchors import anchor_strategy
 from ._components import Extraction, Settings, extract_components
-from ._directions import DIRECTIONS
 from ._factor_components import FactorComponents, refuse_without_factors
 from ._factors import FactorSettings
 from ._preparing import PreparedPair
@@ -19,13 +18,11 @@ from ._preparing import PreparedPair
 __all__ = ["PAPER", "SparseCCA"]
 
 PAPER = {
+    "anchors": "sequential",
     "representation": "primal-dual",
-    "refine": False,
-    "directions": "smooth",
-    "feature_weights": None,
     "mu": "auto",
     "gamma": "auto",
-    "anchors": "sequential",
+    "feature_weights": None,
     "kernel": "linear",
     "center": True,
     "normalize": True,
@@ -44,86 +41,62 @@ _DUAL_VIEWS: dict[str, tuple[str, ...]] = {
 
 
 class SparseCCA(FactorComponents):
-    """Sparse CCA of two paired views, one through its features and one through a kernel.
+    """Sparse CCA of two paired views: what they share, as scores that few features of each view give.
 
-    For each component j, with an anchor sample k, solves the convex problem
-
-        min over w, e of  ||X_j w - K_j e||^2 + mu ||w||_1 + gamma sum_{i != k} e_i,    0 <= e <= 1,  e_k = 1
-
-    to a certified duality gap (rows are samples; X_1 is the primal view and K_1 the kernel matrix of the dual view,
-    both centred and scaled to unit norm), then deflates: with u = X_j'X_j w and t = X_j u, X_{j+1} is X_j with its
-    samples projected off t, and K_{j+1} is K_j projected off tau = K_j K_j e on both sides.
-
-    With `anchors=None` components are shared factors instead. With the prepared views A and B, the leading solutions of
-    regularised CCA,
+    A component is a shared factor. With the prepared views A and B (rows are samples, centred and scaled to unit norm),
+    the leading solutions of regularised CCA,
 
         A'B w_b = sigma (A'A + lambda I) w_a,    B'A w_a = sigma (B'B + lambda I) w_b,
 
-    are pooled to scores t = A w_a + B w_b, made orthonormal and turned to simple structure (varimax of [A'T; B'T]). In
-    each view, a factor's features are selected by min ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2, certified, and
-    weighed by ridge regression on those alone. A feature without a weight in any component is not read at all, not even
-    for the norm of a sample: `transform` is the view so prepared times exactly these weights. `mu_`, `objective_`,
-    `dual_gap_` and `n_passes_` then have a row for each view.
+    are pooled to scores t = A w_a + B w_b, made orthonormal, weighted by sigma and turned to simple structure (varimax
+    of [A'T; B'T]). In each view, a factor's features are selected by
+
+        min over w of  ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2,
+
+    certified by a duality gap, and weighed by ridge regression on those alone. A feature without a weight in any
+    component is not read at all, not even for the norm of a sample: `transform` is the view so prepared times exactly
+    `x_weights_`.
+
+    With `anchors`, components are those of Hardoon and Shawe-Taylor's paper instead, and `SparseCCA(50, **PAPER)` is
+    its method exactly. For each component j, with an anchor sample k, it solves the convex problem
+
+        min over w, e of  ||X_j w - K_j e||^2 + mu ||w||_1 + gamma sum_{i != k} e_i,    0 <= e <= 1,  e_k = 1
+
+    to a certified duality gap (X_1 is the primal view and K_1 the kernel matrix of the dual view), then deflates: with
+    u = X_j'X_j w and t = X_j u, X_{j+1} is X_j with its samples projected off t, and K_{j+1} is K_j projected off
+    tau = K_j K_j e on both sides. New samples are projected on `x_rotations_`, which spread over all features.
 
     Parameters
     ----------
-    n_components : int, default=2
-        How many components, at most n_samples - 1 (n_samples without centring) and the features of the primal view.
-    representation : {"auto", "primal-dual", "dual-primal", "primal-primal", "dual-dual"}, default="auto"
-        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. "auto" is
-        "primal-dual" for anchored components, the paper's choice; of shared factors, features of both views, but for
-        samples of Y where the kernel is not linear. An anchored primal view
-        (Y of "primal-primal") has a feature for its anchor: the others, each turned to where it goes with the anchor,
-        join it with weights between 0 and 1.
-    mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
-        Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
-        of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
-        is absolute. More penalty, fewer weights. Of shared factors "auto" is 0.07 times the largest penalty that leaves
-        a weight, max |2 A't|.
-    anchors : None, str, sequence of int or callable, default="cross-energy"
-        None: no anchors, but shared factors. Otherwise the anchor of each component, a sample of the dual view (a
-        feature of Y with "primal-primal", and what is said of samples here holds for its features); a strategy by name
-        takes none twice:
+    n_components : int or "auto", default=2
+        How many components, at most n_samples - 1 (n_samples without centring) and the features of a view that has
+        weights on them. "auto" (factors only): those before the first of which neither it nor any after it holds on
+        pairs left out better than chance, 200 at most.
+    anchors : None, "sequential", "cross-energy" or sequence of int, default=None
+        None: shared factors. Otherwise the anchor of each component, a sample of the dual view (a feature of Y with
+        "primal-primal", and what is said of samples here holds for its features):
 
         - "sequential": the samples in order (the paper's choice);
-        - a sequence: the indices given, in that order;
-        - "random": drawn with `random_state`;
-        - "energy": the sample whose deflated column has the largest ||K_j e_k||^2, the one least explained so far;
-        - "cross-energy": the largest ||X_j'K_j e_k||^2, how much of the sample the other view sees. Both energies are
-          exact up to 256 samples, "energy" also for every kernel matrix that is stored; otherwise they are estimated
-          from 16 products with random vectors;
-        - "best": the component is solved for every sample and the one kept whose scores have the largest cosine with
-          the anchor's own sample left out; "best-of-20" (any number): the same among 20 drawn for each component;
-        - "medoids": the centres of a clustering of the samples into `n_components` groups, the largest group first,
-          then the other samples, the nearest to their centre first;
-        - a function `anchors(left, right, used)` of the primal and the dual view as deflated so far (`scca.views.View`)
-          and of the list of anchors used, which returns the indices to try, the first choice first.
+        - "cross-energy": the sample with the largest ||X_j'K_j e_k||^2, how much of it the other view sees; exact up to
+          256 samples, otherwise estimated from 16 products with random vectors;
+        - a sequence: the indices given, in that order.
 
-        Whatever the choice, an anchor whose component is empty (w = 0) is passed over and tried again when the others
-        have had their turn.
-    refine : bool or "auto", default="auto"
-        Start from the anchored solution and let go of the anchor: alternate between the views until neither w nor e can
-        be bettered given the other, for broad directions that no single sample (or feature) stands for. Maximises
-        <X_j w, K_j e> - mu/2 ||w||_1 - gamma/2 ||e||_1 over unit scores, e of either sign; mu and gamma as for the
-        anchored problem, over the norm of its target. "auto" does so with "primal-primal".
-    directions : {"auto", "smooth", "sparse", "shared"}, default="auto"
-        What is deflated, and what new samples are projected on.
-
-        - "smooth" is the paper's: the scores taken back to the features once more, u = X_j'X_j w and b = K_j e, which
-          spread over all features;
-        - "sparse" is the covariance of the features that have a weight with the other view's score: a feature without a
-          weight could be deleted from the data without changing any score, but for the sample's own norm;
-        - "shared" is what the component grows into when each view takes up the other's score until nothing changes:
-          the strongest covariance left, as broad as kernel CCA's directions and as good at finding mates. The sparse
-          weights say how the anchor is seen, what is projected on is what the views share around it;
-        - "auto" is "sparse" with "primal-primal" and "shared" otherwise.
+        An anchor whose component is empty (w = 0) is passed over and tried again when the others have had their turn.
+    representation : {"auto", "primal-dual", "dual-primal", "primal-primal", "dual-dual"}, default="auto"
+        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. "auto": of
+        shared factors features of both views, but samples of Y where the kernel is not linear; of anchored components
+        "primal-dual", the paper's. An anchored primal view (Y of "primal-primal") has a feature for its anchor: the
+        others, each turned to where it goes with the anchor, join it with weights between 0 and 1.
     rendering : {"sparse", "dense"}, default="sparse"
         Of shared factors: weights on few features, or on all by ridge regression.
+    mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
+        Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.07
+        times the largest penalty that leaves a weight, max |2 A't|. Of anchored components it is the paper's rule, the
+        mean over all features (samples) of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each.
+        "auto*0.5" is half of it; a number is absolute.
     ridge : "auto" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
         norm.
-    held_out : int, default=5
-        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it:
         max(R^2, 0.02)^(1/4), R^2 the share of its variance that ridge regression on the other view predicts for samples
@@ -139,17 +112,18 @@ class SparseCCA(FactorComponents):
         Parameters of the kernel.
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order. Sparse data stay sparse.
+    held_out : int, default=5
+        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none.
     algorithm : {"working-set", "greedy"}, default="working-set"
         The fast solver, or the paper's Algorithms 1 to 3.
     tol : float, default=1e-6
-        Duality gap to reach for each component, relative to ||K_j[:, k]||^2.
+        Duality gap to reach for each component, relative to ||t||^2 (||K_j[:, k]||^2 with anchors).
     max_iter : int, default=1000
         The most rounds of the solver a component.
     n_jobs : int, optional
-        Threads that compute a kernel that is not linear, and that solve for the anchors "best" compares. The results
-        do not depend on it.
+        Threads that compute a kernel that is not linear, and folds left out at a time. The results do not depend on it.
     random_state : int, RandomState instance or None
-        For `anchors` that draw at random: "random", "best-of-20", "medoids".
+        Draws the pairs that are left out; None draws the same ones every time. Nothing else is random.
     verbose : int, default=0
         Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
 
@@ -158,30 +132,30 @@ class SparseCCA(FactorComponents):
     n_components_ : int
         How many components were found; fewer than asked if the views are exhausted.
     x_weights_, y_weights_ : ndarray of shape (coordinates, n_components_)
-        What the solver found, mostly zeros: w_j on the features of the primal view, e_j on the samples of the dual
-        one, scaled so that the scores on the deflated training views have unit norm.
-    x_rotations_, y_rotations_ : ndarray of shape (coordinates, n_components_)
-        Projection directions: the centred and scaled training view times these is an orthonormal set of scores.
-    anchors_ : ndarray of int
-    mu_, gamma_, objective_, dual_gap_, n_iter_, n_passes_ : ndarray of shape (n_components_,)
-        Penalties, objective, certified gap (absolute) and effort of each component. With `refine` the objective is the
-        maximum it found, and the gap that of the two convex problems which say that w and e are optimal given the
-        other.
-    correlations_ : ndarray of shape (n_components_,)
-        Cosine of the two training scores X_j w_j and K_j e_j, the paper's rho.
-    converged_ : ndarray of bool of shape (n_components_,)
-        Whether everything that iterates for a component reached its tolerance: the solver (`tol`), `refine` and the
-        "shared" directions.
-    x_preparation_, y_preparation_ : scca.views.Preparation or KernelPreparation
-        How samples of each view are weighted, centred and scaled before anything else.
-    x_feature_weights_, y_feature_weights_ : ndarray or None
-        What the features were multiplied with; weights and rotations are of the features so weighted.
+        Mostly zeros: weights on the features of a primal view, on the samples of a dual one. Of anchored components
+        w_j and e_j, scaled so that the scores on the deflated training views have unit norm.
     x_loadings_, y_loadings_ : ndarray
         Of shared factors: cosine of every prepared feature (sample of a dual view) with each factor.
     held_out_correlations_ : ndarray of shape (n_components_,)
         Of shared factors: correlation of the two views' scores on pairs left out, everything learnt from the others.
     p_value_ : float
         Of shared factors: of the largest held-out correlation, against permuted pairs left out.
+    correlations_ : ndarray of shape (n_components_,)
+        Cosine of the two training scores, the paper's rho.
+    mu_, gamma_, objective_, dual_gap_, n_passes_ : ndarray
+        Penalties, objective, certified gap (absolute) and effort of each component. Of shared factors they have a row
+        for each view, and the penalty of a dual view stands in `mu_`; `gamma_` is with anchors only.
+    n_iter_ : ndarray of shape (n_components_,)
+    converged_ : ndarray of bool of shape (n_components_,)
+        Whether everything that iterates for a component reached its tolerance.
+    anchors_ : ndarray of int
+        With anchors.
+    x_rotations_, y_rotations_ : ndarray of shape (coordinates, n_components_)
+        With anchors, the projection directions: the prepared training view times these is an orthonormal set of scores.
+    x_preparation_, y_preparation_ : scca.views.Preparation or KernelPreparation
+        How samples of each view are weighted, centred and scaled before anything else.
+    x_feature_weights_, y_feature_weights_ : ndarray or None
+        What the features were multiplied with, 0 for those that are not read; weights are of the features so weighted.
     n_features_in_, n_features_y_ : int
     feature_names_in_, feature_names_y_ : ndarray of str
         Only where the view was a data frame with string column names.
@@ -200,13 +174,11 @@ class SparseCCA(FactorComponents):
         self,
         n_components=2,
         *,
+        anchors=None,
         representation="auto",
+        rendering="sparse",
         mu="auto",
         gamma="auto",
-        anchors="cross-energy",
-        refine="auto",
-        directions="auto",
-        rendering="sparse",
         ridge="auto",
         feature_weights="shared",
         n_features=None,
@@ -223,13 +195,11 @@ class SparseCCA(FactorComponents):
         verbose=0,
     ):
         self.n_components = n_components
+        self.anchors = anchors
         self.representation = representation
+        self.rendering = rendering
         self.mu = mu
         self.gamma = gamma
-        self.anchors = anchors
-        self.refine = refine
-        self.directions = directions
-        self.rendering = rendering
         self.ridge = ridge
         self.feature_weights = feature_weights
         self.n_features = n_features
@@ -287,7 +257,7 @@ class SparseCCA(FactorComponents):
         if isinstance(settings, FactorSettings):
             return self._fit_factors(pair, settings, progress)
         left, right = self._turned(pair.views["X"], pair.views["Y"])
-        strategy = self._anchor_strategy(right.shape[1], pair.n_components)
+        strategy = anchor_strategy(self.anchors, right.shape[1], pair.n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
         with blas_threads_for(left.n_stored, right.n_stored):
             found = extract_components(left, right, pair.n_components, strategy, settings, level, progress)
@@ -308,35 +278,21 @@ class SparseCCA(FactorComponents):
         dual = name in self._dual_views and isinstance(view, FeatureView)
         return linear_kernel_view(view, n_components) if dual else view
 
-    def _anchor_strategy(self, n_anchors: int, n_components: int) -> AnchorStrategy:
-        return anchor_strategy(self.anchors, n_anchors, n_components, self.random_state)
-
     def _check_settings(self) -> Settings | FactorSettings:
         check_choice(self.representation, "representation", tuple(_DUAL_VIEWS))
         if self.anchors is None:
             return self._check_factor_settings()
         refuse_without_factors(self)
-        refine = check_choice(self.refine, "refine", ("auto", True, False))
-        directions = check_choice(self.directions, "directions", ("auto", *DIRECTIONS))
         self._check_weighting()
-        mu = Penalty.parse(self.mu, "mu", zero_allowed=False)
-        gamma = Penalty.parse(self.gamma, "gamma", zero_allowed=True)
-        if refine is True and gamma.value == 0:
-            raise ValueError(f"refine=True needs gamma greater than 0; got {self.gamma!r}: leave it at 'auto'.")
         check_seed(self.random_state)
         check_verbose(self.verbose)
-        both_primal = self.representation == "primal-primal"
-        automatic = "sparse" if both_primal else "shared"
         return Settings(
-            mu=mu,
-            gamma=gamma,
+            mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
+            gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=True),
             tol=check_tolerance(self.tol),
             max_iter=check_count(self.max_iter, "max_iter"),
             algorithm=check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
-            oriented=both_primal,
-            refine=both_primal if refine == "auto" else refine,
-            directions=automatic if directions == "auto" else directions,
-            n_jobs=self.n_jobs,
+            oriented=self.representation == "primal-primal",
         )
 
     def _set_diagnostics(self, found: Extraction) -> None:

@@ -15,8 +15,7 @@ __all__ = ["METHODS", "NAMES", "Experiment", "Task", "paper_experiments"]
 
 NAMES = ("figure1", "table1", "figure2", "figure3", "figure4", "figure5", "extra-errors", "extra-sparsity")
 METHODS = {
-    "scca": "sparse CCA, the paper's settings",
-    "scca-best": "sparse CCA, this package's defaults",
+    "scca": "sparse CCA",
     "kcca": "kernel CCA, regularisation 0.03",
     "kcca-tuned": "kernel CCA, regularisation tuned",
 }

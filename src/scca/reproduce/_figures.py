@@ -84,18 +84,18 @@ def _sparsity(data: dict):
         labels = {"words": f"{first} words used", "documents": f"{second} documents used"}
         full = {"words": panel["vocabulary"][0], "documents": panel["train"]}
         for axes, (name, label), colour in zip(panels[2 * i :], labels.items(), COLOURS, strict=False):
-            for (method, used), style in zip(panel[name].items(), ("-", "--"), strict=True):
-                numbers = range(1, len(used["mean"]) + 1)
-                axes.plot(numbers, used["mean"], color=colour, linewidth=1.6, linestyle=style, label=METHODS[method])
-                step = max(1, len(numbers) // _ERROR_BARS)
-                bars = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}
-                axes.errorbar(numbers[::step], used["mean"][::step], yerr=used["std"][::step], **bars)
+            used = panel[name]["scca"]
+            numbers = range(1, len(used["mean"]) + 1)
+            axes.plot(numbers, used["mean"], color=colour, linewidth=1.6, label=METHODS["scca"])
+            step = max(1, len(numbers) // _ERROR_BARS)
+            bars = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}
+            axes.errorbar(numbers[::step], used["mean"][::step], yerr=used["std"][::step], **bars)
             axes.axhline(
                 full[name], color=INK, linewidth=0.9, linestyle=":", label=f"kernel CCA: all {full[name]:,.0f}"
             )
             axes.set(xlabel="projections", ylabel=label)
             axes.set_title(_sizes(panel), fontsize=10, color=INK)
-            if full[name] > 5 * max(max(used["mean"]) for used in panel[name].values()):
+            if full[name] > 5 * max(used["mean"]):
                 axes.set_yscale("log")
             else:
                 axes.set_ylim(0, None)

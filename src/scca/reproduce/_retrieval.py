@@ -19,7 +19,7 @@ from ._settings import Settings, Size
 __all__ = ["PAPER_REGULARIZATION", "SPARSE", "retrieve"]
 
 PAPER_REGULARIZATION = 0.03
-SPARSE: dict[str, dict] = {"scca": PAPER, "scca-best": {}}  # the paper's settings, and this package's defaults
+SPARSE: dict[str, dict] = {"scca": PAPER}
 
 Views = tuple[sp.csr_array, sp.csr_array]
 Scores = tuple[np.ndarray, np.ndarray]

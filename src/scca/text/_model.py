@@ -28,8 +28,8 @@ _FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or le
 class BilingualModel(BaseEstimator):
     """A common semantic space of two languages, learnt from paired documents.
 
-    Documents become TF-IDF vectors, centred and scaled to unit norm, and `SparseCCA` finds the components: few words of
-    the first language with few documents of the second.
+    Documents become TF-IDF vectors, centred and scaled to unit norm, and `SparseCCA` finds the components: what the
+    languages share, each from few words of both. Words without a weight are not read at all.
 
     Parameters
     ----------
@@ -39,9 +39,9 @@ class BilingualModel(BaseEstimator):
     min_df : int or "auto", default="auto"
         A word in fewer training documents is left out. "auto" is 1 and, for shared factors of ten documents or more, 2:
         what a single document says is nothing that it shares with others.
-    mu, gamma, anchors, directions, tol, n_jobs, random_state : as for `SparseCCA`
-        Anchors are documents of the second language; `anchors=None` learns shared factors instead, with weights on few
-        words of both languages, which are all that the model reads.
+    mu, gamma, rendering, ridge, feature_weights, anchors, held_out, tol, n_jobs, random_state : as for `SparseCCA`
+        With `anchors`, which are documents of the second language, components have weights on few words of the first
+        language and few documents of the second; `anchors="sequential", feature_weights=None` is the paper's method.
     log_counts : bool or "auto", default="auto"
         As for `TextVectorizer`; "auto" is True for shared factors (`anchors=None`) and False for anchored components.
     n_words : int, optional
@@ -81,8 +81,11 @@ class BilingualModel(BaseEstimator):
         analyzer="word",
         mu="auto",
         gamma="auto",
-        anchors="cross-energy",
-        directions="auto",
+        rendering="sparse",
+        ridge="auto",
+        feature_weights="shared",
+        anchors=None,
+        held_out=5,
         log_counts="auto",
         n_words=None,
         tol=1e-6,
@@ -98,8 +101,11 @@ class BilingualModel(BaseEstimator):
         self.analyzer = analyzer
         self.mu = mu
         self.gamma = gamma
+        self.rendering = rendering
+        self.ridge = ridge
+        self.feature_weights = feature_weights
         self.anchors = anchors
-        self.directions = directions
+        self.held_out = held_out
         self.log_counts = log_counts
         self.n_words = n_words
         self.tol = tol
@@ -147,8 +153,11 @@ class BilingualModel(BaseEstimator):
             self._n_components(X, Y),
             mu=self.mu,
             gamma=self.gamma,
+            rendering=self.rendering,
+            ridge=self.ridge,
+            feature_weights=self.feature_weights,
             anchors=self.anchors,
-            directions=self.directions,
+            held_out=self.held_out,
             n_features=self.n_words,
             tol=self.tol,
             n_jobs=self.n_jobs,

@@ -55,15 +55,6 @@ class View(ABC):
         blocks = (self.columns(np.arange(start, min(start + _COLUMN_BLOCK, self.shape[1]))) for start in starts)
         return np.concatenate([np.einsum("ij,ij->j", block, block) for block in blocks])
 
-    def coordinate_products(self, weights: np.ndarray) -> np.ndarray:
-        """S w, S the inner products of what the columns stand for: of features, M'M; of samples seen by a kernel, M."""
-        scores = self.matvec(weights)
-        return scores if self.columns_are_samples else self.rmatvec(scores)
-
-    def coordinate_squares(self) -> np.ndarray:
-        """The diagonal of the S of `coordinate_products`."""
-        return self.sample_squares() if self.columns_are_samples else self.square_norms()
-
     def selection(self) -> Selection:
         """An empty selection of columns of M, which a working set will fill."""
         return ColumnSelection(self)
