@@ -1,6 +1,7 @@
 """All commands, with their options and what they print."""
 
 from pathlib import Path
+from statistics import median
 from typing import Annotated
 
 import typer
@@ -69,7 +70,9 @@ def fit(
     first: Annotated[Path, typer.Argument(help="Documents of the first language, one a line; or one table or TMX.")],
     second: Annotated[Path | None, typer.Argument(help="Documents of the second, line by line the same.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")] = Path("model.scca"),
-    components: Annotated[int | None, typer.Option(min=1, help="How many; default 200 or what the data allow.")] = None,
+    components: Annotated[
+        int | None, typer.Option(min=1, help="How many; default: those that hold on pairs left out, 200 at most.")
+    ] = None,
     languages: Languages = None,
     columns: Columns = None,
     min_df: Annotated[
@@ -120,7 +123,7 @@ def fit(
         raise ValueError(f"--gamma is for the paper's method; got --gamma {gamma}: add --paper or leave it out.")
     pairs = read_pairs(first, second, languages=languages, columns=columns, drop_empty=drop_empty)
     model = BilingualModel(
-        components,
+        components or "auto",
         lowercase=not case,
         stop_words=None if stop_words is None else read_documents(stop_words),
         min_df="auto" if min_df is None else min_df,
@@ -146,6 +149,11 @@ def fit(
         f"{summary['components']} components from {summary['words_used']} of {summary['words'][0]} "
         f"{model.languages_[0]} words and {_used_of_the_second(summary)}: {output}"
     )
+    if held_out := summary.get("held_out_correlations"):
+        terminal.print(
+            f"correlation on pairs left out: {max(held_out):.3f} at best, {median(held_out):.3f} in the middle, "
+            f"{min(held_out):.3f} at worst"
+        )
 
 
 def _used_of_the_second(summary: dict) -> str:

@@ -30,8 +30,8 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     order = np.random.default_rng(seed).permutation(len(corpus))
     train, test = order[:_TRAIN], order[_TRAIN:]
     terminal.note(f"learning from {len(train)} documents in {languages[0]} and {languages[1]}")
-    model = BilingualModel(components, random_state=seed)
-    with terminal.progress("components") as progress:
+    model = BilingualModel(components or "auto", random_state=seed)
+    with terminal.progress("folds left out") as progress:
         model.fit(PairedText.of(list(first[train]), list(second[train]), languages), progress=progress)
 
     precision = model.average_precision(list(first[test]), list(second[test])).average_precision

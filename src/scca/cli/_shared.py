@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import numpy as np
+
 from .. import load
 from ..text import BilingualModel, Component
 from ._terminal import Terminal
@@ -76,8 +78,15 @@ def _used_of_the_second(model: BilingualModel) -> dict:
     """Documents, or words where components are shared factors."""
     used = int(model.scca_.y_weights_.any(axis=1).sum())
     if model.scca_.anchors is None:
-        p_value = getattr(model.scca_, "p_value_", None)
-        return {"documents_used": None, "mate_words_used": used, "p_value": p_value}
+        held_out = getattr(model.scca_, "held_out_correlations_", None)
+        if held_out is not None and not np.isfinite(held_out).all():  # too few pairs to leave any out
+            held_out = None
+        return {
+            "documents_used": None,
+            "mate_words_used": used,
+            "held_out_correlations": None if held_out is None else held_out.tolist(),
+            "p_value": None if held_out is None else model.scca_.p_value_,
+        }
     return {"documents_used": used}
 
 

@@ -31,14 +31,14 @@ class SparseCCACV(SparseCCA):
 
     For every fold of the pairs and every (f, g) of the factors, a `SparseCCA` with mu = f mu_auto and gamma = g
     gamma_auto is fitted to the training pairs of the fold and scored on the others. The factors with the best mean
-    score are used for a last fit to all pairs, of which this estimator then has all attributes and methods. The anchors
+    score are used for a last fit to all pairs, of which this estimator then has all attributes and methods. Anchors
     are training samples, so no score knows of the pair that a component is built around.
 
     Parameters
     ----------
     n_components : int, default=2
     mu_factors, gamma_factors : sequences of float, default=(0.25, 0.5, 1, 2, 4) and (1,)
-        What to try, each of the one with each of the other. A factor of 1 is the paper's rule.
+        What to try, each of the one with each of the other. A factor of 1 is the automatic penalty.
     cv : int, splitter or iterable, default=5
         Number of consecutive folds, a splitter of scikit-learn, or pairs of training and held-out indices. A fold holds
         out at least 2 pairs.
@@ -53,7 +53,8 @@ class SparseCCACV(SparseCCA):
         Folds to fit side by side. The results do not depend on it.
     verbose : int, default=0
         Above 0, each fit is logged at level INFO, otherwise DEBUG (logger `scca`).
-    representation, anchors, kernel, kernel_params, center, normalize, algorithm, tol, max_iter, random_state :
+    anchors, representation, rendering, ridge, feature_weights, n_features, kernel, kernel_params, center, normalize, \
+    held_out, algorithm, tol, max_iter, random_state :
         as for `SparseCCA`. Anchors given as indices count over all pairs; a fold uses those that it trains on. A
         precomputed kernel is split on both axes.
 
@@ -64,8 +65,8 @@ class SparseCCACV(SparseCCA):
         `mu_factor`, `gamma_factor`, `params`, `split0_test_score` and so on, `mean_test_score`, `std_test_score`,
         `rank_test_score`.
     component_scores_ : ndarray of shape (n_rows, n_components)
-        Mean held-out score of every row with the first component alone, the first two, and so on: projections are
-        nested, so column j - 1 is what a model with j components scores.
+        Mean held-out score of every row with the first component alone, the first two, and so on. Anchored components
+        are nested, so there column j - 1 is what a model with j components scores; shared factors are not.
     best_index_, best_score_, best_params_ : int, float, dict
         The row chosen, its mean score, and the parameters that make a `SparseCCA` of it, such as
         `{"mu": "auto*0.5", "gamma": "auto"}`.
@@ -145,17 +146,20 @@ class SparseCCACV(SparseCCA):
             x_view, y_view, known = self._check_training(X, Y)
         pairs = Pairs(x_view, y_view, tuple(name for name in "XY" if self._is_precomputed(name)))
         n_components = self._check_n_components(pairs.X, pairs.Y)
+        if self._components_asked() is None:  # counted once, so that all folds have as many
+            counted = self._estimator()
+            n_components = counted._count(counted.prepare_checked(pairs.X, pairs.Y), counted._check_factor_settings())
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
         if self.anchors is not None:
             anchor_strategy(self.anchors, n_anchors, n_components)  # refuses anchors that no fold could use
         folds = consecutive_folds(self.cv, len(pairs))
-        params = [_params(*pair) for pair in factors]
+        params = [{**_params(*pair), "n_components": n_components} for pair in factors]
         trials = [[Trial(fold, *split, setting) for setting in params] for fold, split in enumerate(folds)]
         scores = self._search(trials, pairs, scoring, progress)
 
         table = _table(factors, scores[:, :, -1])
         best = self._choose(table, len(folds))
-        refitted = self._estimator(**table["params"][best]).fit(X, Y)
+        refitted = self._estimator(**table["params"][best], n_components=n_components).fit(X, Y)
 
         self._remember(known)
         self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
@@ -261,7 +265,7 @@ class Trial:
     fold: int
     train: np.ndarray
     test: np.ndarray
-    params: dict[str, str]
+    params: dict[str, Any]
 
     def __str__(self):
         return f"fold {self.fold} with mu={self.params['mu']}, gamma={self.params['gamma']}"

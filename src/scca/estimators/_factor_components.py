@@ -1,5 +1,6 @@
 """What `SparseCCA` does with `anchors=None`: components that are shared factors."""
 
+import logging
 from dataclasses import replace
 from functools import partial
 from numbers import Real
@@ -28,6 +29,8 @@ from ._held_out import CHANCE, HeldOut, count_shared, held_out_correlations
 from ._preparing import PreparedPair
 
 __all__ = ["FactorComponents", "refuse_without_factors"]
+
+logger = logging.getLogger(__name__)
 
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
 
@@ -75,9 +78,20 @@ class FactorComponents(PairedTransformer):
         self.x_loadings_, self.y_loadings_ = (_loadings(view, fit.scores) for view in pair.views.values())
         if self._dual_views:
             self.gamma_ = self.mu_[["XY".index(name) for name in self._dual_views]]
+        self._log()
         if held_out is not None:
             self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
         return self
+
+    def _log(self) -> None:
+        level = logging.INFO if self.verbose else logging.DEBUG
+        for j in range(self.n_components_):
+            logger.log(
+                level,
+                "component %d: %d and %d weights, correlation %.4f, gap %.1e",
+                *(j + 1, np.count_nonzero(self.x_weights_[:, j]), np.count_nonzero(self.y_weights_[:, j])),
+                *(self.correlations_[j], self.dual_gap_[:, j].max()),
+            )
 
     def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress) -> HeldOut | None:
         if not self.held_out:

@@ -20,7 +20,7 @@ from ._vectorizer import TextVectorizer
 
 __all__ = ["BilingualModel"]
 
-_DEFAULT_COMPONENTS = 200
+_MOST_ANCHORED = 200  # components, where their number is left open
 _SHARED_WORDS = 10  # documents from which on a factor's words must stand in two of them
 _FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
 
@@ -33,8 +33,9 @@ class BilingualModel(BaseEstimator):
 
     Parameters
     ----------
-    n_components : int, optional
-        Default: 200, or as many as the documents allow. More find mates better, and each is one more to read.
+    n_components : int or "auto", default="auto"
+        "auto": as many as hold on pairs left out better than chance, 200 at most; with `anchors` 200, or as many as the
+        documents allow. More find mates better, and each is one more to read.
     lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
     min_df : int or "auto", default="auto"
         A word in fewer training documents is left out. "auto" is 1 and, for shared factors of ten documents or more, 2:
@@ -72,7 +73,7 @@ class BilingualModel(BaseEstimator):
 
     def __init__(
         self,
-        n_components=None,
+        n_components="auto",
         *,
         lowercase=True,
         stop_words=None,
@@ -123,7 +124,7 @@ class BilingualModel(BaseEstimator):
         pairs : PairedText
             From `read_pairs`, or `PairedText.of(first, second, languages)`.
         progress : callable, optional
-            Called with the number of components found and asked for.
+            Called with what is done and to do: folds left out of shared factors, components with anchors.
         """
         if not isinstance(pairs, PairedText):
             raise ValueError(
@@ -176,10 +177,10 @@ class BilingualModel(BaseEstimator):
             return 2 if self.anchors is None and n_documents >= _SHARED_WORDS else 1
         return self.min_df
 
-    def _n_components(self, X, Y) -> int:
-        if self.n_components is None:
-            return min(_DEFAULT_COMPONENTS, X.shape[0] - 1, X.shape[1], Y.shape[1])
-        return check_count(self.n_components, "n_components")
+    def _n_components(self, X, Y) -> int | str:
+        if isinstance(self.n_components, str) and self.n_components == "auto" and self.anchors is not None:
+            return min(_MOST_ANCHORED, X.shape[0] - 1, X.shape[1], Y.shape[1])
+        return self.n_components
 
     # --- projecting ------------------------------------------------------------------------------------------------
 
@@ -378,7 +379,7 @@ class BilingualModel(BaseEstimator):
         """Components that are shared factors: words of both languages and documents, by what they share with it."""
         scca, (first, second) = self.scca_, self.vectorizers_
         names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
-        held_out = getattr(scca, "held_out_correlations_", None)
+        held_out = getattr(scca, "held_out_correlations_", np.full(scca.n_components_, np.nan))
         scores = scca.project(self.training_[1], "Y")
         return [
             Component(
@@ -391,7 +392,7 @@ class BilingualModel(BaseEstimator):
                 words=_by_loading(scca.x_weights_[:, j], scca.x_loadings_[:, j], first.words_),
                 documents=_strongest(np.maximum(scores[:, j], 0.0), names)[:_FACTOR_DOCUMENTS],
                 mate_words=_by_loading(scca.y_weights_[:, j], scca.y_loadings_[:, j], second.words_),
-                held_out_correlation=None if held_out is None else float(held_out[j]),
+                held_out_correlation=float(held_out[j]) if np.isfinite(held_out[j]) else None,
             )
             for j in range(scca.n_components_)
         ]
