@@ -1,6 +1,6 @@
 """`python -m benchmarks [dense] [sparse] [first-call] [memory]`: the tables asked for, or all of these.
 
-`python -m benchmarks open_questions -o FOLDER`: how well mates are found, and from how few words.
+`python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
 `python -m benchmarks translation`: how often a word's listed mate is found by the problem anchored at it.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
 """
@@ -11,7 +11,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import factors, first_call, memory, open_questions, single_component, sparse_lasso, translation
+from . import factors, first_call, memory, peers, single_component, sparse_lasso, translation
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
@@ -25,15 +25,13 @@ def main() -> None:
         "memory": memory.run,
     }
     runs = measured | {
-        "open_questions": lambda: open_questions.run(arguments.output, arguments.corpus, arguments.splits),
+        "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus),
         "factors": lambda: factors.run(arguments.corpus),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
         _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(runs)}")
-    if "open_questions" in arguments.names and arguments.output is None:
-        _parser().error("open_questions writes files: name a folder with -o")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, " + ", ".join(map(_version, _PACKAGES)))
     for name in arguments.names or measured:
         runs[name]()
@@ -45,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); open_questions, translation, factors",
+        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -54,10 +52,9 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar=("A", "B"),
         help="two line-aligned text files (.gz or not) for 'sparse' instead of made-up documents, and for "
-        "'open_questions', 'translation' and 'factors' instead of the built-in corpus",
+        "the others about text instead of the built-in corpus",
     )
-    parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where 'open_questions' leaves its page")
-    parser.add_argument("--splits", type=int, default=2, help="random splits of 'open_questions' (%(default)s)")
+    parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
     return parser
 
 
