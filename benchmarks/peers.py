@@ -114,8 +114,8 @@ def _print_text(texts: tuple[list[str], list[str]]) -> None:
         share, within, best = np.mean(values, axis=0)
         rows.append([name, f"{100 * share:.0f} %", f"{within:.3f}", "" if np.isnan(best) else f"{best:.3f}"])
     print_table(
-        f"error of mates from {_PAIRS} pairs: scca with {_FACTORS} factors as it comes; peers at the setting, number of "
-        "components and scale of scores that are best on the test",
+        f"error of mates from {_PAIRS} pairs: scca with {_FACTORS} factors as it comes; peers at the setting, number "
+        "of components and scale of scores that are best on the test",
         ["method", "words read", "error from no more words than scca", "error, any number of words"],
         rows,
     )
