@@ -3,6 +3,7 @@
 `python -m benchmarks open_questions -o FOLDER`: how well mates are found, and from how few words.
 `python -m benchmarks translation`: how often a word's listed mate is found by the problem anchored at it.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
+`python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import factors, first_call, memory, open_questions, single_component, sparse_lasso, translation
+from . import factors, first_call, memory, open_questions, readability, single_component, sparse_lasso, translation
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
@@ -28,6 +29,7 @@ def main() -> None:
         "open_questions": lambda: open_questions.run(arguments.output, arguments.corpus, arguments.splits),
         "translation": lambda: translation.run(arguments.corpus),
         "factors": lambda: factors.run(arguments.corpus),
+        "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
@@ -45,7 +47,8 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); open_questions, translation, factors",
+        help="dense, sparse, first-call, memory (all four unless given); open_questions, translation, factors, "
+        "readability",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -54,10 +57,12 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         metavar=("A", "B"),
         help="two line-aligned text files (.gz or not) for 'sparse' instead of made-up documents, and for "
-        "'open_questions', 'translation' and 'factors' instead of the built-in corpus",
+        "'open_questions', 'translation', 'factors' and 'readability' instead of the built-in corpus",
     )
     parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where 'open_questions' leaves its page")
     parser.add_argument("--splits", type=int, default=2, help="random splits of 'open_questions' (%(default)s)")
+    parser.add_argument("--join", type=int, default=1, help="lines to a document of 'readability' (%(default)s)")
+    parser.add_argument("--show", type=int, default=0, help="components of each method that 'readability' prints")
     return parser
 
 
