@@ -46,17 +46,21 @@ class Reference:
             self._columns.append({word: column for column, word in enumerate(words)})
 
     def coherence(self, components: Sequence[tuple[Words, Words]]) -> Coherence:
-        """Of components given as words of the first and of the second language; one that shows none has -1."""
-        values, unknown = np.full((len(components), 3), -1.0), 0
+        """Of components given as words of the first and of the second language.
+
+        One that lacks the words of a language has -1 across; one of a single word is passed over within.
+        """
+        values, unknown = np.full((len(components), 3), np.nan), 0
         for j, words in enumerate(components):
             first, second = (self._documents(side, shown) for side, shown in enumerate(words))
-            unknown += sum(np.count_nonzero(~has.any(axis=0)) for has in (first, second))
-            pairs = self._information(first, second), _above(self._information(first, first))
-            for column, found in enumerate((*pairs, _above(self._information(second, second)))):
+            unknown += sum(int(np.count_nonzero(~has.any(axis=0))) for has in (first, second))
+            within = [_above(self._information(side, side)) for side in (first, second)]
+            for column, found in enumerate((self._information(first, second), *within)):
                 if found.size:
                     values[j, column] = found.mean()
+        values[:, 0] = np.nan_to_num(values[:, 0], nan=-1.0)
         n_words = float(np.mean([len(shown) for words in components for shown in words]))
-        return Coherence(*map(float, values.mean(axis=0)), n_words, unknown)
+        return Coherence(*map(float, np.nanmean(values, axis=0)), n_words, unknown)
 
     def _documents(self, side: int, words: Words) -> np.ndarray:
         """One column a word: 1 in the documents that have it."""
