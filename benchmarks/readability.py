@@ -110,11 +110,11 @@ def _dense_factors(texts: list[list[str]]) -> Components:
 
 
 def _paper(texts: list[list[str]]) -> Components:
-    """Words of the first language by their weights, of the second by those of its documents."""
+    """Words of the first language by the size of their weights, of the second by what they weigh in its documents."""
     vectorizers, (X, Y) = _vectors(texts, log_counts=False)
     model = SparseCCA(_COMPONENTS, **PAPER).fit(X, Y)
     mates = model.y_preparation_.transform(Y).rmatvec(model.y_weights_)
-    return _strongest([model.x_weights_, mates], [vectorizer.words_ for vectorizer in vectorizers])
+    return _strongest([np.abs(model.x_weights_), np.abs(mates)], [vectorizer.words_ for vectorizer in vectorizers])
 
 
 def _nmf(texts: list[list[str]], idf: str, common: float | None) -> Components:
