@@ -3,6 +3,7 @@
 `python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
 `python -m benchmarks translation`: how often a word's listed mate is found by the problem anchored at it.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
+`python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import factors, first_call, memory, peers, single_component, sparse_lasso, translation
+from . import factors, first_call, memory, peers, readability, single_component, sparse_lasso, translation
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
@@ -28,6 +29,7 @@ def main() -> None:
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus),
         "factors": lambda: factors.run(arguments.corpus),
+        "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
@@ -43,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors",
+        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, readability",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -55,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         "the others about text instead of the built-in corpus",
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
+    parser.add_argument("--show", type=int, default=0, help="components of each method that 'readability' prints")
     return parser
 
 
