@@ -85,7 +85,7 @@ def test_planted_factors_are_found_among_many_noise_features():
     X, Y = made.views
     strongest = int((((X[:200] - X[:200].mean(0)).T @ (Y[:200] - Y[:200].mean(0))) ** 2).sum(axis=0).argmax())
     model = SparseCCA(
-        1, representation="primal-primal", anchors=[strongest], refine=True, directions="sparse", mu="auto*2"
+        1, representation="primal-primal", anchors=[strongest], mu="auto*2"
     ).fit(X[:200], Y[:200])
     held_out = np.corrcoef(*(scores[:, 0] for scores in model.transform_pair(X[200:], Y[200:])))[0, 1]
     assert held_out > 0.8
@@ -97,8 +97,6 @@ def test_planted_factors_are_found_among_many_noise_features():
     ("settings", "sentence"),
     [
         ({"representation": "primal"}, "representation must be one of 'auto', 'primal-dual', 'dual-primal'"),
-        ({"directions": "rough"}, "directions must be one of 'auto', 'smooth', 'sparse', 'shared'; got 'rough'"),
-        ({"refine": True, "gamma": 0.0}, "refine=True needs gamma greater than 0; got 0.0"),
         ({"representation": "primal-primal", "anchors": [9]}, "anchors must lie between 0 and 8"),
     ],
 )
