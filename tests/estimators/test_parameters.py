@@ -82,7 +82,7 @@ FACTORS = {
     "feature_weights": Case("shared", None, (*READ, *WEIGHTS, *SCORES)),
     "n_features": Case(None, 10, (*READ, *WEIGHTS, *SCORES)),
     "kernel": Case("linear", "rbf", ("y_weights_", "transform_y"), DUAL),
-    "kernel_params": Case({"gamma": 0.02}, {"gamma": 0.5}, ("y_weights_", "transform_y"), {"kernel": "rbf"}),
+    "kernel_params": Case({"gamma": 0.02}, {"gamma": 0.5}, ("y_weights_", "transform_y"), DUAL | {"kernel": "rbf"}),
     "center": Case(True, False, (*WEIGHTS, *SCORES)),
     "normalize": Case(True, False, (*WEIGHTS, *SCORES)),
     "algorithm": Case("working-set", "greedy", ("n_iter_", "n_passes_"), MANY),
