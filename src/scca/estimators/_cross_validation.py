@@ -168,6 +168,12 @@ class SparseCCACV(SparseCCA):
         self.mu_factor_, self.gamma_factor_ = factors[best]
         return self
 
+    def _components_asked(self) -> int:
+        n_components = super()._components_asked()
+        if n_components is None:
+            raise ValueError('n_components="auto" is not for a search over penalties; give a number.')
+        return n_components
+
     def _check_search(self) -> "Scoring":
         """The function that scores held-out pairs; an unknown scoring or rule is refused."""
         check_choice(self.rule, "rule", _RULES)

@@ -391,7 +391,7 @@ class BilingualModel(BaseEstimator):
                 words=_by_loading(scca.x_weights_[:, j], scca.x_loadings_[:, j], first.words_),
                 documents=_strongest(np.maximum(scores[:, j], 0.0), names)[:_FACTOR_DOCUMENTS],
                 mate_words=_by_loading(scca.y_weights_[:, j], scca.y_loadings_[:, j], second.words_),
-                held_out_correlation=None if held_out is None else float(held_out[j]),
+                held_out_correlation=None if held_out is None or np.isnan(held_out[j]) else float(held_out[j]),
             )
             for j in range(scca.n_components_)
         ]
