@@ -366,6 +366,7 @@ class TestBadInput:
             ({"n_components": 31}, "`n_components` upper bound is n_features=30 of X. Got 31"),
             ({"representation": "primal"}, "representation must be"),
             ({"anchors": [0, 36]}, "anchors must lie between 0 and 35"),
+            ({"anchors": None, "n_components": "auto"}, 'n_components="auto" is not for a search .*; give a number'),
         ],
     )
     def test_settings(self, pairs, settings, message):
