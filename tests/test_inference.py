@@ -51,7 +51,9 @@ def held_out_correlations(model, X, Y, folds):
 
 
 class TestPermutationTest:
-    @pytest.mark.parametrize("model", [factors(2), anchored(2), KernelCCA(2), factors(2, kernel="rbf"), anchored(2, kernel="rbf")])
+    @pytest.mark.parametrize(
+        "model", [factors(2), anchored(2), KernelCCA(2), factors(2, kernel="rbf"), anchored(2, kernel="rbf")]
+    )
     def test_statistic_is_the_correlation_of_held_out_scores(self, model, views):
         test = permutation_test(model, *views, n_permutations=1, cv=FOLDS, random_state=0)
         np.testing.assert_allclose(test.statistics, held_out_correlations(model, *views, FOLDS), atol=1e-10)
@@ -253,8 +255,7 @@ class TestWhatMustNotMatter:
     def test_storage_for_stability(self, form, views, make):
         X, Y = (np.where(view > 0, view, 0) for view in views)
         base, other = (
-            stability_selection(make(2), A, B, n_subsamples=10, random_state=0)
-            for A, B in ((X, Y), (form(X), form(Y)))
+            stability_selection(make(2), A, B, n_subsamples=10, random_state=0) for A, B in ((X, Y), (form(X), form(Y)))
         )
         np.testing.assert_array_equal(other.x_probabilities, base.x_probabilities)
         np.testing.assert_array_equal(other.y_probabilities, base.y_probabilities)
@@ -309,7 +310,8 @@ class TestStabilitySelection:
         """Subsamples are disjoint halves in pairs; a sample's share is of the subsamples it was in."""
         X, Y = np.column_stack([np.arange(N), views[0]]), views[1]
         Recording.fits.clear()
-        found = stability_selection(Recording(2, anchors="cross-energy"), X, Y, n_subsamples=6, fraction=0.4, random_state=0)
+        model = Recording(2, anchors="cross-energy")
+        found = stability_selection(model, X, Y, n_subsamples=6, fraction=0.4, random_state=0)
         fits = Recording.fits[1:]  # after the one of everything
         assert [len(set(rows)) for rows, *_ in fits] == [12] * 6
         assert all(not set(fits[i][0]) & set(fits[i + 1][0]) for i in (0, 2, 4))

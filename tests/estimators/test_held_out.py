@@ -55,7 +55,7 @@ class TestPValues:
         """Six pairs have 720 of them; 199 drawn ones leave a standard error of at most .036, 4 of which are allowed."""
         rng = np.random.default_rng(3)
         A = rng.standard_normal((6, 2))
-        B = 0.5 * A + rng.standard_normal((6, 2))
+        B = rng.standard_normal((6, 2))
         found = _p_values(A, B, np.random.default_rng(0))
         for j in range(2):
             statistic = largest_correlation(A, B, j)
@@ -139,13 +139,31 @@ class TestCountShared:
 
 
 class TestAuto:
-    @pytest.mark.parametrize("seed", range(4))
+    @staticmethod
+    def counts(n_factors, n_seeds, **settings):
+        made = (make_planted(300, 40, 30, n_factors=n_factors, random_state=s, **PLANTED) for s in range(n_seeds))
+        return np.array([SparseCCA("auto", held_out=0, **settings).fit(*m.views).n_components_ for m in made])
+
     @pytest.mark.parametrize("n_factors", [1, 3])
-    def test_the_planted_number_is_found(self, n_factors, seed):
-        X, Y = make_planted(300, 40, 30, n_factors=n_factors, random_state=seed, **PLANTED).views
-        model = SparseCCA("auto", held_out=0, random_state=0).fit(X, Y)
-        assert model.n_components_ == n_factors
-        assert model.transform(X).shape == (300, n_factors)
+    def test_the_planted_number_is_found(self, n_factors):
+        """Never fewer; more in 1 of 20, as the level has it: no more of 20 than the binomial's 99.9 % point."""
+        found = self.counts(n_factors, 20)
+        assert found.min() == n_factors
+        assert np.sum(found > n_factors) <= binom.ppf(0.999, 20, 0.05)
+
+    @pytest.mark.xfail(
+        strict=True,
+        reason="scaled to unit norm, the noise of a sample is small in both views where its factors are large: what "
+        "varies together in scale has larger correlations by chance than permuted pairs have",
+    )
+    def test_more_than_planted_are_found_as_often_as_the_level_has_it(self):
+        assert np.sum(self.counts(3, 80) > 3) <= binom.ppf(0.999, 80, 0.05)
+
+    def test_as_often_where_samples_are_not_scaled(self):
+        """The ridge is beside samples of a squared norm of about 100."""
+        found = self.counts(3, 40, normalize=False, ridge=30.0)
+        assert found.min() == 3
+        assert np.sum(found > 3) <= binom.ppf(0.999, 40, 0.05)
 
     def test_is_a_fit_to_that_number(self):
         X, Y = make_planted(200, 40, 30, n_factors=3, random_state=0, **PLANTED).views
@@ -177,7 +195,8 @@ class TestAuto:
     def test_no_more_than_there_can_be(self):
         """Two views of two features that share both."""
         X = np.random.default_rng(0).standard_normal((100, 2))
-        assert SparseCCA("auto", held_out=0, normalize=False, ridge=1e-3).fit(X, X @ [[1, 1], [-1, 1]]).n_components_ == 2
+        model = SparseCCA("auto", held_out=0, normalize=False, ridge=1e-3).fit(X, X @ [[1, 1], [-1, 1]])
+        assert model.n_components_ == 2
 
     @pytest.mark.parametrize("n", [2, 4])
     def test_few_pairs(self, n):

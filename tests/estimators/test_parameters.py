@@ -217,7 +217,8 @@ class TestWhatItSays:
     @modes
     def test_algorithms_find_the_same_optimum(self, pairs, settings):
         fast, greedy = (
-            SparseCCA(1, algorithm=name, tol=1e-10, **settings).fit(*pairs).objective_ for name in ("working-set", "greedy")
+            SparseCCA(1, algorithm=name, tol=1e-10, **settings).fit(*pairs).objective_
+            for name in ("working-set", "greedy")
         )
         np.testing.assert_allclose(greedy, fast, rtol=1e-8)
 

@@ -53,9 +53,8 @@ def test_dual_dual_is_the_optimum_over_samples(views):
     expected = optimum(K, L, 4, model.mu_[0], model.gamma_[0])
     assert model.objective_[0] == pytest.approx(expected, abs=1e-5 * L[:, 4] @ L[:, 4])
     assert model.x_weights_.shape == (18, 1)
-    precomputed = SparseCCA(1, representation="dual-dual", kernel="precomputed", anchors=[4], **UNWEIGHTED, **AS_IS).fit(
-        K, L
-    )
+    settings = {"representation": "dual-dual", "kernel": "precomputed", "anchors": [4]}
+    precomputed = SparseCCA(1, **settings, **UNWEIGHTED, **AS_IS).fit(K, L)
     np.testing.assert_allclose(precomputed.x_weights_, model.x_weights_, atol=1e-8)
 
 
@@ -84,9 +83,7 @@ def test_planted_factors_are_found_among_many_noise_features():
     made = make_planted(400, 800, 800, n_factors=1, random_state=0)
     X, Y = made.views
     strongest = int((((X[:200] - X[:200].mean(0)).T @ (Y[:200] - Y[:200].mean(0))) ** 2).sum(axis=0).argmax())
-    model = SparseCCA(
-        1, representation="primal-primal", anchors=[strongest], mu="auto*2"
-    ).fit(X[:200], Y[:200])
+    model = SparseCCA(1, representation="primal-primal", anchors=[strongest], mu="auto*2").fit(X[:200], Y[:200])
     held_out = np.corrcoef(*(scores[:, 0] for scores in model.transform_pair(X[200:], Y[200:])))[0, 1]
     assert held_out > 0.8
     planted = np.flatnonzero(made.x_loadings.any(axis=1))
