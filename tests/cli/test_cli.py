@@ -135,7 +135,7 @@ class TestMates:
         assert "average precision" in done.stdout
 
     def test_unknown_words_are_said(self, folder, tmp_path):
-        write_lines(tmp_path / "q", ["zzyzx qwrt", "the bread and the oven"])
+        write_lines(tmp_path / "q", ["zzyzx qwrt", load_trilingual().en[0]])
         done = run(
             *("mates", folder / "model.scca", "--queries", tmp_path / "q", "--candidates", folder / "test.fr"),
             *("--from", "en", "--json"),

@@ -29,7 +29,7 @@ def new_pairs(planted):
 
 
 def factors(n_components=3, **settings):
-    return SparseCCA(n_components, anchors=None, **{"held_out": 0, **settings})
+    return SparseCCA(n_components, **{"held_out": 0, **settings})
 
 
 def read_view(model, X, training, name="x"):
