@@ -21,6 +21,17 @@ FOLDS = [(np.flatnonzero(np.arange(N) % 3 != k), np.flatnonzero(np.arange(N) % 3
 SETTINGS = {"n_permutations": 4, "random_state": 3}
 
 
+def anchored(n_components, **settings):
+    return SparseCCA(n_components, **{"anchors": "cross-energy", **settings})
+
+
+def factors(n_components, **settings):
+    return SparseCCA(n_components, **{"held_out": 0, **settings})
+
+
+both = pytest.mark.parametrize("make", [factors, anchored])
+
+
 @pytest.fixture
 def views():
     return make_planted(N, 12, 10, n_factors=1, n_active=4, random_state=1).views
@@ -40,19 +51,27 @@ def held_out_correlations(model, X, Y, folds):
 
 
 class TestPermutationTest:
-    @pytest.mark.parametrize("model", [SparseCCA(2), KernelCCA(2), SparseCCA(2, kernel="rbf")])
+    @pytest.mark.parametrize(
+        "model", [factors(2), anchored(2), KernelCCA(2), factors(2, kernel="rbf"), anchored(2, kernel="rbf")]
+    )
     def test_statistic_is_the_correlation_of_held_out_scores(self, model, views):
         test = permutation_test(model, *views, n_permutations=1, cv=FOLDS, random_state=0)
         np.testing.assert_allclose(test.statistics, held_out_correlations(model, *views, FOLDS), atol=1e-10)
 
     def test_without_folds_the_anchor_does_not_count(self, views):
         X, Y = views
-        test = permutation_test(SparseCCA(3), X, Y, n_permutations=1, cv=None, random_state=0)
-        model = SparseCCA(3).fit(X, Y)
+        test = permutation_test(anchored(3), X, Y, n_permutations=1, cv=None, random_state=0)
+        model = anchored(3).fit(X, Y)
         x_scores, y_scores = model.transform_pair(X, Y)
         for j, anchor in enumerate(model.anchors_):
             others = np.arange(N) != anchor
             assert test.statistics[j] == pytest.approx(np.corrcoef(x_scores[others, j], y_scores[others, j])[0, 1])
+
+    def test_without_folds_and_anchors_every_sample_counts(self, views):
+        test = permutation_test(factors(2), *views, n_permutations=1, cv=None, random_state=0)
+        scores = factors(2).fit(*views).transform_pair(*views)
+        expected = [np.corrcoef(a, b)[0, 1] for a, b in zip(*(score.T for score in scores), strict=True)]
+        np.testing.assert_allclose(test.statistics, expected, atol=1e-12)
 
     def test_null_is_drawn_from_all_permutations(self, rng):
         """Five pairs can be permuted in 120 ways: the exact p-value is known, and no other value can occur."""
@@ -80,7 +99,7 @@ class TestPermutationTest:
         assert [test.n_significant(level) for level in (0.4, 0.5, 0.75)] == [0, 1, 3]
 
     @pytest.mark.filterwarnings("ignore::UserWarning")
-    @pytest.mark.parametrize(("model", "cv"), [(SparseCCA(1), 2), (KernelCCA(1), None)])
+    @pytest.mark.parametrize(("model", "cv"), [(factors(1), 2), (anchored(1), 2), (KernelCCA(1), None)])
     def test_noise_is_significant_as_often_as_said(self, model, cv):
         """With 4 permutations p <= 0.2 means: the largest of 5 exchangeable values, which has probability 0.2.
 
@@ -95,7 +114,7 @@ class TestPermutationTest:
         low, high = binom.interval(0.999, 100, 0.2)
         assert low <= n_small <= high
 
-    @pytest.mark.parametrize("model", [SparseCCA(2), KernelCCA(2, regularization=0.5)])
+    @pytest.mark.parametrize("model", [anchored(2), KernelCCA(2, regularization=0.5)])
     def test_planted_component_is_found_and_no_more(self, model):
         """In each of five data sets the planted component has the smallest p-value there is, 1/20.
 
@@ -141,10 +160,11 @@ class TestPermutationTest:
         assert not np.allclose(ranks.null, linear.null)
 
     @pytest.mark.filterwarnings("ignore::UserWarning")
-    def test_nothing_in_common_is_zero(self):
+    @both
+    def test_nothing_in_common_is_zero(self, make):
         """Two balanced binary columns: a third of all permutations leave them exactly uncorrelated."""
         x = np.repeat([0.0, 1.0], 6)[:, None]
-        test = permutation_test(SparseCCA(1, mu=1e-3), x, x, n_permutations=60, cv=None, random_state=0)
+        test = permutation_test(make(1, mu=1e-3), x, x, n_permutations=60, cv=None, random_state=0)
         assert np.any(test.null == 0)
         assert np.isfinite(test.null).all()
 
@@ -169,7 +189,7 @@ def close(test, other):
 class TestWhatMustNotMatter:
     """For the solver the answers agree to about the square root of its tolerance."""
 
-    @pytest.mark.parametrize("model", [SparseCCA(2, tol=1e-11), KernelCCA(2)])
+    @pytest.mark.parametrize("model", [factors(2, tol=1e-11), anchored(2, tol=1e-11), KernelCCA(2)])
     @pytest.mark.parametrize("cv", [3, None])
     @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, pd.DataFrame, np.asfortranarray])
     def test_storage(self, model, cv, form, views):
@@ -178,19 +198,24 @@ class TestWhatMustNotMatter:
         close(permutation_test(model, form(X), form(Y), cv=cv, **SETTINGS), plain)
 
     @pytest.mark.parametrize("cv", [3, None])
-    def test_precomputed_linear_kernel(self, cv, views):
+    @both
+    def test_precomputed_linear_kernel(self, cv, views, make):
         X, Y = views
-        linear = permutation_test(SparseCCA(2, tol=1e-11, feature_weights=None), X, Y, cv=cv, **SETTINGS)
-        given = SparseCCA(2, tol=1e-11, kernel="precomputed", feature_weights=None)
+        settings = {"tol": 1e-11, "feature_weights": None}
+        linear = permutation_test(make(2, representation="primal-dual", **settings), X, Y, cv=cv, **SETTINGS)
+        given = make(2, kernel="precomputed", **settings)
         for K in (Y @ Y.T, sp.csr_array(Y @ Y.T)):
             close(permutation_test(given, X, K, cv=cv, **SETTINGS), linear)
         both = permutation_test(KernelCCA(2, kernel="precomputed"), X @ X.T, Y @ Y.T, cv=cv, **SETTINGS)
         close(both, permutation_test(KernelCCA(2), X, Y, cv=cv, **SETTINGS))
 
-    @pytest.mark.parametrize("normalize", [True, False])
-    def test_scale_of_a_view(self, normalize, views):
+    @pytest.mark.parametrize(
+        "model",
+        # the ridge of factors is beside samples of unit norm
+        [factors(2, tol=1e-11), anchored(2, tol=1e-11), anchored(2, tol=1e-11, normalize=False)],
+    )
+    def test_scale_of_a_view(self, model, views):
         X, Y = views
-        model = SparseCCA(2, tol=1e-11, normalize=normalize)
         close(
             permutation_test(model, 8 * X, Y / 4, **SETTINGS),
             permutation_test(model, X, Y, **SETTINGS),
@@ -213,8 +238,9 @@ class TestWhatMustNotMatter:
         for splits in (lists, masks, iter(FOLDS)):
             close(permutation_test(KernelCCA(1), *views, cv=splits, **SETTINGS), base)
 
-    def test_number_of_jobs(self, views):
-        model = SparseCCA(2)
+    @both
+    def test_number_of_jobs(self, views, make):
+        model = make(2)
         one, two = (permutation_test(model, *views, n_jobs=n_jobs, **SETTINGS) for n_jobs in (1, 2))
         assert one.statistics.tobytes() == two.statistics.tobytes()
         assert one.null.tobytes() == two.null.tobytes()
@@ -225,36 +251,47 @@ class TestWhatMustNotMatter:
         assert first.y_probabilities.tobytes() == second.y_probabilities.tobytes()
 
     @pytest.mark.parametrize("form", [sp.csr_array, pd.DataFrame])
-    def test_storage_for_stability(self, form, views):
+    @both
+    def test_storage_for_stability(self, form, views, make):
         X, Y = (np.where(view > 0, view, 0) for view in views)
         base, other = (
-            stability_selection(SparseCCA(2), A, B, n_subsamples=10, random_state=0)
-            for A, B in ((X, Y), (form(X), form(Y)))
+            stability_selection(make(2), A, B, n_subsamples=10, random_state=0) for A, B in ((X, Y), (form(X), form(Y)))
         )
         np.testing.assert_array_equal(other.x_probabilities, base.x_probabilities)
         np.testing.assert_array_equal(other.y_probabilities, base.y_probabilities)
 
-    def test_precomputed_and_scale_for_stability(self, views):
+    @both
+    def test_precomputed_and_scale_for_stability(self, views, make):
         X, Y = views
-        base, given, scaled = (
-            stability_selection(
-                SparseCCA(2, kernel=kernel, feature_weights=None), A, B, n_subsamples=10, random_state=0
-            )
-            for kernel, A, B in (("linear", X, Y), ("precomputed", X, Y @ Y.T), ("linear", 4 * X, Y / 2))
+        given = {"kernel": "precomputed"}
+        linear = {"representation": "primal-dual"}
+        base, *others = (
+            stability_selection(make(2, feature_weights=None, **kernel), A, B, n_subsamples=10, random_state=0)
+            for kernel, A, B in ((linear, X, Y), (given, X, Y @ Y.T), (linear, 4 * X, Y / 2))
         )
-        for other in (given, scaled):
+        for other in others:
             np.testing.assert_array_equal(other.x_probabilities, base.x_probabilities)
             np.testing.assert_array_equal(other.y_probabilities, base.y_probabilities)
 
     def test_which_view_comes_first(self, views):
         X, Y = views
-        base = stability_selection(SparseCCA(2), X, Y, n_subsamples=10, random_state=0)
-        swapped = SparseCCA(2, representation="dual-primal")
+        base = stability_selection(anchored(2), X, Y, n_subsamples=10, random_state=0)
+        swapped = anchored(2, representation="dual-primal")
         other = stability_selection(swapped, Y, X, n_subsamples=10, random_state=0)
         np.testing.assert_array_equal(other.y_probabilities, base.x_probabilities)
         np.testing.assert_array_equal(other.x_probabilities, base.y_probabilities)
         assert other.expected_false_y == base.expected_false_x
         assert np.isnan([other.expected_false_x, base.expected_false_y]).all()
+
+    def test_which_view_of_factors_comes_first(self, views):
+        """Both have weights on features, so both have a bound."""
+        X, Y = views
+        base = stability_selection(factors(2), X, Y, n_subsamples=10, random_state=0)
+        other = stability_selection(factors(2), Y, X, n_subsamples=10, random_state=0)
+        np.testing.assert_array_equal(other.y_probabilities, base.x_probabilities)
+        np.testing.assert_array_equal(other.x_probabilities, base.y_probabilities)
+        assert other.expected_false_y == base.expected_false_x > 0
+        assert other.expected_false_x == base.expected_false_y > 0
 
 
 class Recording(SparseCCA):
@@ -273,7 +310,8 @@ class TestStabilitySelection:
         """Subsamples are disjoint halves in pairs; a sample's share is of the subsamples it was in."""
         X, Y = np.column_stack([np.arange(N), views[0]]), views[1]
         Recording.fits.clear()
-        found = stability_selection(Recording(2), X, Y, n_subsamples=6, fraction=0.4, random_state=0)
+        model = Recording(2, anchors="cross-energy")
+        found = stability_selection(model, X, Y, n_subsamples=6, fraction=0.4, random_state=0)
         fits = Recording.fits[1:]  # after the one of everything
         assert [len(set(rows)) for rows, *_ in fits] == [12] * 6
         assert all(not set(fits[i][0]) & set(fits[i + 1][0]) for i in (0, 2, 4))
@@ -284,23 +322,24 @@ class TestStabilitySelection:
             assert probability == np.mean(there) if there else np.isnan(probability)
         assert found.x_mean_selected == np.mean([weights.any(axis=1).sum() for _, weights, _ in fits])
 
-    def test_bound_and_threshold(self, views):
-        found = stability_selection(SparseCCA(1), *views, n_subsamples=10, threshold=0.75, random_state=0)
+    @both
+    def test_bound_and_threshold(self, views, make):
+        found = stability_selection(make(1), *views, n_subsamples=10, threshold=0.75, random_state=0)
         q, p = found.x_probabilities.sum(), views[0].shape[1]  # the mean number selected is the sum of the shares
         assert found.expected_false_x == pytest.approx(q**2 / (0.5 * p))
         for threshold in (0.55, 0.75, 1.0):
             chosen = replace(found, threshold=threshold)
-            assert chosen.selected_x.tolist() == [i for i in range(p) if found.x_probabilities[i] >= threshold]
-            assert chosen.selected_y.tolist() == [i for i in range(N) if found.y_probabilities[i] >= threshold]
+            assert chosen.selected_x.tolist() == np.flatnonzero(found.x_probabilities >= threshold).tolist()
+            assert chosen.selected_y.tolist() == np.flatnonzero(found.y_probabilities >= threshold).tolist()
 
     def test_planted_features_are_stable(self):
         data = make_planted(200, 100, 40, n_factors=1, n_active=4, strength=2, random_state=0)
-        found = stability_selection(SparseCCA(1), *data.views, n_subsamples=40, random_state=0)
+        found = stability_selection(anchored(1), *data.views, n_subsamples=40, random_state=0)
         assert found.selected_x.tolist() == np.flatnonzero(data.x_loadings[:, 0]).tolist()
 
     def test_noise_features_are_not(self):
         X, Y = np.random.default_rng(0).standard_normal((2, 100, 60))
-        found = stability_selection(SparseCCA(1, mu="auto*2"), X, Y, n_subsamples=40, random_state=0)
+        found = stability_selection(anchored(1, mu="auto*2"), X, Y, n_subsamples=40, random_state=0)
         assert len(found.selected_x) <= found.expected_false_x < 1
 
     def test_names(self, views):
@@ -334,7 +373,8 @@ def test_what_is_shared_between_permutations_changes_nothing(views):
     class Plain(SparseCCA):
         """Fits each data set from the beginning."""
 
-    for settings in ({}, {"feature_weights": None, "kernel": "rbf"}, {"representation": "dual-dual", "kernel": "rbf"}):
+    kernels = ({}, {"feature_weights": None, "kernel": "rbf"}, {"representation": "dual-dual", "kernel": "rbf"})
+    for settings in [{**kernel, "anchors": anchors} for kernel in kernels for anchors in (None, "cross-energy")]:
         shared, plain = (
             permutation_test(kind(2, **settings), *views, n_permutations=3, cv=3, random_state=0)
             for kind in (SparseCCA, Plain)
@@ -343,10 +383,11 @@ def test_what_is_shared_between_permutations_changes_nothing(views):
         np.testing.assert_array_equal(shared.statistics, plain.statistics)
 
 
-def test_a_model_that_searches_searches_in_every_data_set(views):
+@pytest.mark.parametrize("mode", [{"held_out": 0}, {"anchors": "cross-energy"}], ids=["factors", "anchored"])
+def test_a_model_that_searches_searches_in_every_data_set(views, mode):
     """With one factor there is nothing to search: the search itself must have been made, and chosen it."""
-    searching = SparseCCACV(1, mu_factors=[0.3], cv=2, directions="smooth")
-    fixed = SparseCCA(1, mu="auto*0.3", directions="smooth")
+    searching = SparseCCACV(1, mu_factors=[0.3], cv=2, **mode)
+    fixed = SparseCCA(1, mu="auto*0.3", **mode)
     one, other = (permutation_test(m, *views, n_permutations=3, cv=3, random_state=0) for m in (searching, fixed))
     np.testing.assert_allclose(one.null, other.null, atol=1e-12)
 
@@ -376,8 +417,9 @@ def test_model_is_left_alone(views):
     ("model", "settings", "message"),
     [
         (SparseCCA, {}, "model must be an estimator of two views such as"),
-        (SparseCCA(40), {}, "`n_components` upper bound is n_features=12 of X. Got 40 instead."),
-        (SparseCCA(12), {"cv": [(np.arange(9), np.arange(9, N))]}, "the fit to 9 of the 30 pairs failed: `n_comp.*=8"),
+        (SparseCCA(40), {}, "`n_components` upper bound is n_features=10 of Y. Got 40 instead."),
+        (anchored(40), {}, "`n_components` upper bound is n_features=12 of X. Got 40 instead."),
+        (SparseCCA(10), {"cv": [(np.arange(9), np.arange(9, N))]}, "the fit to 9 of the 30 pairs failed: `n_comp.*=8"),
         (SparseCCA(1, anchors=[3]), {}, r"anchors must be the name of a strategy where .*; got \[3\]"),
         (SparseCCA(1), {"n_permutations": 0}, "n_permutations must be an integer of at least 1; got 0"),
         (SparseCCA(1), {"cv": 1}, "cv must be from 2 to n_samples=30 folds; got 1"),

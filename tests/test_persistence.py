@@ -30,8 +30,8 @@ FRENCH = [
 ]
 
 
-def bilingual():
-    return BilingualModel(2, min_df=1, random_state=0).fit(PairedText.of(ENGLISH, FRENCH, ("en", "fr")))
+def bilingual(**settings):
+    return BilingualModel(2, min_df=1, random_state=0, **settings).fit(PairedText.of(ENGLISH, FRENCH, ("en", "fr")))
 
 
 def views():
@@ -42,10 +42,17 @@ def views():
     "model",
     [
         scca.SparseCCA(3, mu="auto*0.5", anchors=[4, 2, 0]),
-        scca.SparseCCA(2, representation="dual-primal", center=False),
-        scca.SparseCCA(2, kernel="rbf", kernel_params={"gamma": 0.1}),
-        scca.SparseCCA(2, gamma=np.inf),
-        scca.SparseCCACV(2, mu_factors=(0.5, 2), gamma_factors=[1], cv=2, kernel="rbf"),
+        scca.SparseCCA(2, anchors="cross-energy", representation="dual-primal", center=False),
+        scca.SparseCCA(2, anchors="cross-energy", kernel="rbf", kernel_params={"gamma": 0.1}),
+        scca.SparseCCA(2, anchors="cross-energy", gamma=np.inf),
+        scca.SparseCCA(2, **scca.PAPER),
+        scca.SparseCCACV(2, anchors="cross-energy", mu_factors=(0.5, 2), gamma_factors=[1], cv=2, kernel="rbf"),
+        scca.SparseCCA(3, mu="auto*0.5", held_out=3, random_state=1),
+        scca.SparseCCA("auto", held_out=0),
+        scca.SparseCCA(2, rendering="dense", ridge=0.5, held_out=0),
+        scca.SparseCCA(2, representation="dual-primal", gamma="auto*2", held_out=0),
+        scca.SparseCCA(2, kernel="rbf", kernel_params={"gamma": 0.1}, held_out=0),
+        scca.SparseCCACV(2, mu_factors=(0.5, 2), gamma_factors=[1], cv=2, kernel="rbf", held_out=0),
         scca.KernelCCA(3, regularization=0.2),
         scca.KernelCCA(3, kernel="polynomial"),
     ],
@@ -77,8 +84,9 @@ def test_cross_validation_is_kept(tmp_path):
         assert getattr(again, name) == getattr(model, name)
 
 
-def test_bilingual_round_trip(tmp_path):
-    model = bilingual()
+@pytest.mark.parametrize("anchors", [None, "cross-energy"])
+def test_bilingual_round_trip(tmp_path, anchors):
+    model = bilingual(anchors=anchors)
     scca.save(model, tmp_path / "m.scca")
     again = scca.load(tmp_path / "m.scca")
     assert again.components() == model.components()

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import scca
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV, solve_component
 from scca.datasets import make_planted
-from scca.engine import collected, in_this_context, say_once, silenced, warn
+from scca.engine import collected, say_once, silenced, warn
 
 STOPS_SHORT = {"algorithm": "greedy", "max_iter": 1}
 
@@ -70,15 +70,6 @@ class TestCollected:
             for number, found in enumerate(pool.map(work, range(50))):
                 assert found.times[DataWarning] == number
                 assert found.first == ({DataWarning: str(number)} if number else {})
-
-    def test_threads_of_ours_share_the_collector_of_their_starter(self):
-        with ThreadPoolExecutor(4) as pool, collected() as found:
-            ours = in_this_context(lambda i: warn(str(i), DataWarning))
-            list(pool.map(ours, range(200)))
-        assert found.times == {DataWarning: 200}
-
-    def test_a_function_in_context_can_go_to_another_process(self):
-        assert pickle.loads(pickle.dumps(in_this_context(np.sqrt)))(4.0) == 2.0
 
     def test_can_come_from_another_process(self):
         with collected("fold 1") as found:
@@ -148,8 +139,9 @@ class TestUsersLine:
         assert self.files(lambda: model.fit(X, rng.standard_normal((12, 4)))) == {__file__}
 
     def test_components_that_stop_short_or_are_empty(self, views):
-        assert self.files(lambda: SparseCCA(2, **STOPS_SHORT).fit(*views)) == {__file__}
-        assert self.files(lambda: SparseCCA(1, mu="auto*50").fit(*views)) == {__file__}
+        for anchors in (None, "cross-energy"):
+            assert self.files(lambda a=anchors: SparseCCA(2, anchors=a, **STOPS_SHORT).fit(*views)) == {__file__}
+            assert self.files(lambda a=anchors: SparseCCA(1, anchors=a, mu="auto*50").fit(*views)) == {__file__}
 
     def test_inside_a_pipeline_of_scikit_learn(self, views):
         pipeline = make_pipeline(StandardScaler(), SparseCCA(1, **STOPS_SHORT))
@@ -157,9 +149,10 @@ class TestUsersLine:
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_anchors_compared_by_threads_warn_their_collector(n_jobs, views):
+def test_folds_left_out_by_workers_warn_the_collector(n_jobs, views):
+    """However many work on them, a fit within a search gives its warnings to the search."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with collected() as found:
-            SparseCCA(1, anchors="best", n_jobs=n_jobs, **STOPS_SHORT).fit(*views)
+            SparseCCA(1, mu="auto*0.01", held_out=2, n_jobs=n_jobs, **STOPS_SHORT).fit(*views)
     assert found.times[ConvergenceWarning] > 1

@@ -9,8 +9,19 @@ from sklearn.model_selection import cross_val_score
 
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV
 
-ESTIMATORS = [SparseCCA, KernelCCA]
+pytestmark = pytest.mark.filterwarnings("ignore:the pairs share no more than chance")  # for they are noise
 ODD = ["x", [], {}, np.array([1]), np.array([1, 2]), object, 1.5, b"auto"]  # values that no setting below takes
+
+
+def factors(n_components=2, **settings):
+    return SparseCCA(n_components, **{"held_out": 0, **settings})
+
+
+def anchored(n_components=2, **settings):
+    return SparseCCA(n_components, **{"anchors": "cross-energy", **settings})
+
+
+SPARSE = [factors, anchored]
 
 
 @pytest.fixture
@@ -23,8 +34,8 @@ def Y(rng):
     return rng.standard_normal((10, 5))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-class TestBoth:
+@pytest.mark.parametrize("estimator", [*SPARSE, KernelCCA])
+class TestAll:
     def test_different_numbers_of_samples(self, estimator, X, Y):
         with pytest.raises(ValueError, match="X and Y must have the same number of samples; got 10 and 9"):
             estimator().fit(X, Y[:9])
@@ -63,10 +74,11 @@ class TestBoth:
             estimator().fit(X, None)
 
     def test_too_many_components(self, estimator, X, Y):
+        wide = np.hstack([X, X]), np.hstack([Y, Y, Y])
         with pytest.raises(ValueError, match=r"`n_components` upper bound is n_samples - 1=9\. Got 10 instead\."):
-            estimator(10).fit(np.hstack([X, X]), Y)
+            estimator(10).fit(*wide)
         with pytest.raises(ValueError, match=r"upper bound is n_samples=10\. Got 11"):
-            estimator(11, center=False).fit(np.hstack([X, X]), Y)
+            estimator(11, center=False).fit(*wide)
 
     @pytest.mark.parametrize("value", [0, -1, 1.5, "2", None, True])
     def test_n_components(self, estimator, X, Y, value):
@@ -98,7 +110,7 @@ class TestBoth:
 
     def test_precomputed_kernel(self, estimator, X, Y):
         K = Y @ Y.T
-        first = X if estimator is SparseCCA else X @ X.T
+        first = X @ X.T if estimator is KernelCCA else X
         model = estimator(1, kernel="precomputed").fit(first, K)
         with pytest.raises(ValueError, match=r"Y must be a square kernel matrix .* got shape \(10, 9\)"):
             estimator(1, kernel="precomputed").fit(first, K[:, :9])
@@ -175,10 +187,6 @@ class TestBoth:
         model = estimator(np.int64(1), center=np.False_, normalize=np.True_, n_jobs=np.int32(1)).fit(X, Y)
         np.testing.assert_array_equal(model.x_weights_, plain.x_weights_)
 
-    def test_settings_are_stored_and_not_checked_before_fit(self, estimator):
-        odd = {name: [] for name in estimator().get_params()}
-        assert estimator(**odd).get_params() == odd
-
     def test_long_arrays_are_not_quoted(self, estimator, X, Y):
         with pytest.raises(ValueError, match="Expected 2D array, got 1D array instead: Reshape your data") as caught:
             estimator().fit(np.arange(500.0), Y)
@@ -226,7 +234,7 @@ class TestBoth:
     def test_strongly_indefinite_kernel_matrix(self, estimator, X, Y, rng):
         vectors, _ = np.linalg.qr(rng.standard_normal((10, 10)))
         K = vectors @ np.diag([1, 1, 1, 1, 1, 1, 1, 1, 1, -0.5]) @ vectors.T
-        first = X if estimator is SparseCCA else X @ X.T
+        first = X @ X.T if estimator is KernelCCA else X
         with pytest.raises(
             ValueError, match=r"Y must be positive semi-definite; its smallest eigenvalue is .* times the"
         ):
@@ -251,7 +259,7 @@ class TestBoth:
     def test_slightly_indefinite_kernel_matrix(self, estimator, X, rng, least):
         vectors, _ = np.linalg.qr(np.hstack([np.ones((10, 1)), rng.standard_normal((10, 9))]))  # centred already
         K = vectors @ np.diag([0, *np.linspace(1, 0.5, 8), least]) @ vectors.T
-        first = X if estimator is SparseCCA else X @ X.T
+        first = X @ X.T if estimator is KernelCCA else X
         assert estimator(1, kernel="precomputed", normalize=False).fit(first, K).n_components_ == 1
 
 
@@ -259,96 +267,66 @@ def minus_square_distance(a, b):
     return -float(np.sum((a - b) ** 2))
 
 
-class TestSparseOnly:
+@pytest.mark.parametrize("estimator", [SparseCCA, SparseCCACV, KernelCCA])
+def test_settings_are_stored_and_not_checked_before_fit(estimator):
+    odd = {name: [] for name in estimator().get_params()}
+    assert estimator(**odd).get_params() == odd
+
+
+def test_clean_data_do_not_warn_of_noise_unasked(X, Y):
+    """Only what left pairs out can say that the pairs share nothing."""
+    with pytest.warns(DataWarning, match="the pairs share no more than chance: .*; check that row i of X and row i"):
+        SparseCCA(1).fit(X, Y)
+
+
+class TestFactorsOnly:
     def test_features_bound_the_components(self, X, Y):
-        with pytest.raises(ValueError, match=r"upper bound is n_features=6 of X\. Got 7 instead"):
-            SparseCCA(7).fit(X, Y)
         with pytest.raises(ValueError, match=r"upper bound is n_features=5 of Y\. Got 6 instead"):
-            SparseCCA(6, representation="dual-primal").fit(X, Y)
+            factors(6).fit(X, Y)
+        with pytest.raises(ValueError, match=r"upper bound is n_features=6 of X\. Got 7 instead"):
+            factors(7, representation="primal-dual").fit(X, Y)
 
-    @pytest.mark.parametrize(
-        ("name", "value", "bound"),
-        [
-            ("mu", -1.0, "greater than 0"),
-            ("mu", 0, "greater than 0"),
-            ("gamma", -1.0, "at least 0"),
-            ("representation", "primal", "one of 'auto', 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
-            ("algorithm", "fista", "'working-set' or 'greedy'"),
-            ("tol", 0.0, "between 0 and 1"),
-            ("max_iter", 0, "at least 1"),
-            ("anchors", "nearest", '"sequential", .* a sequence of indices or a function'),
-            ("anchors", "best-of-0", "N at least 1"),
-            ("anchors", [0.5, 1.5], "a sequence of indices, integers from 0 to 9"),
-            ("anchors", [[0, 1]], "a sequence of indices, integers from 0 to 9"),
-        ],
-    )
-    def test_settings(self, X, Y, name, value, bound):
-        with pytest.raises(ValueError, match=rf"{name} must be .*{bound}.*got"):
-            SparseCCA(1, **{name: value}).fit(X, Y)
+    @pytest.mark.parametrize("value", ["x", [], np.array([1, 2]), object, b"auto", 0, -1.0, np.inf, np.nan, True, None])
+    def test_ridge(self, X, Y, value):
+        with pytest.raises(ValueError, match='^ridge must be "auto" or a number greater than 0 and finite; got'):
+            factors(1, ridge=value).fit(X, Y)
 
-    @pytest.mark.parametrize("value", ODD)
-    @pytest.mark.parametrize(
-        ("name", "bound"),
-        [
-            ("representation", "one of 'auto', 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
-            ("refine", "one of 'auto', True, False"),
-            ("directions", "one of 'auto', 'smooth', 'sparse', 'shared'"),
-            ("algorithm", "'working-set' or 'greedy'"),
-            ("feature_weights", "'shared' or None"),
-            ("n_features", "an integer of at least 1"),
-            ("max_iter", "an integer of at least 1"),
-            ("verbose", "an integer of at least 0, True or False"),
-            ("random_state", "None, an integer from 0 to 2\\*\\*32 - 1 or a numpy.random.RandomState"),
-        ],
-    )
-    def test_odd_types(self, X, Y, name, bound, value):
-        with pytest.raises(ValueError, match=f"^{name} must be {bound}.*; got"):
-            SparseCCA(1, **{name: value}).fit(X, Y)
+    @pytest.mark.parametrize("value", [*ODD, -1, True, None])
+    def test_held_out(self, X, Y, value):
+        with pytest.raises(ValueError, match="^held_out must be an integer of at least 0; got"):
+            SparseCCA(1, held_out=value).fit(X, Y)
 
-    @pytest.mark.parametrize("value", ["x", [], np.array([0.1, 0.2]), None, True, -1, 0, 1, np.nan])
-    def test_tol(self, X, Y, value):
-        with pytest.raises(ValueError, match="^tol must be a number between 0 and 1; got .*: 1e-6 is the default"):
-            SparseCCA(1, tol=value).fit(X, Y)
+    @pytest.mark.parametrize("value", [*ODD, None])
+    def test_rendering(self, X, Y, value):
+        with pytest.raises(ValueError, match="^rendering must be 'sparse' or 'dense'; got"):
+            factors(1, rendering=value).fit(X, Y)
 
-    @pytest.mark.parametrize("value", [None, True, [], np.array([0, 1]), "automatic", "auto*0", np.nan])
+    @pytest.mark.parametrize("value", [None, True, [], np.array([0, 1]), "automatic", "auto*0", np.nan, 0, -1.0])
     @pytest.mark.parametrize("name", ["mu", "gamma"])
     def test_odd_penalties(self, X, Y, name, value):
         with pytest.raises(ValueError, match=f'^{name} must be "auto", "auto\\*FACTOR".* or a number .*; got'):
-            SparseCCA(1, refine=True, **{name: value}).fit(X, Y)
+            factors(1, representation="primal-dual", **{name: value}).fit(X, Y)
 
-    @pytest.mark.parametrize("value", [-1, 2**32])
-    def test_seeds_out_of_range(self, X, Y, value):
-        with pytest.raises(ValueError, match=f"^random_state must be None, .*; got {value}"):
-            SparseCCA(1, random_state=value).fit(X, Y)
 
-    def test_numpy_bool_for_refine(self, X, Y):
-        refined, plain = (SparseCCA(1, refine=flag).fit(X, Y).objective_ for flag in (True, False))
-        assert not np.allclose(refined, plain)
-        np.testing.assert_array_equal(SparseCCA(1, refine=np.True_).fit(X, Y).objective_, refined)
-        np.testing.assert_array_equal(SparseCCA(1, refine=np.False_).fit(X, Y).objective_, plain)
-        with pytest.raises(ValueError, match="refine=True needs gamma greater than 0"):
-            SparseCCA(1, refine=np.True_, gamma=0).fit(X, Y)
+class TestAnchoredOnly:
+    def test_features_bound_the_components(self, X, Y):
+        with pytest.raises(ValueError, match=r"upper bound is n_features=6 of X\. Got 7 instead"):
+            anchored(7).fit(X, Y)
+        with pytest.raises(ValueError, match=r"upper bound is n_features=5 of Y\. Got 6 instead"):
+            anchored(6, representation="dual-primal").fit(X, Y)
 
-    def test_n_features_beyond_those_there_are_keeps_all(self, X, Y):
-        everything = SparseCCA(1).fit(X, Y)
-        np.testing.assert_array_equal(SparseCCA(1, n_features=100).fit(X, Y).x_weights_, everything.x_weights_)
+    @pytest.mark.parametrize("value", [None, True, [], np.array([0, 1]), "automatic", "auto*0", np.nan, -1.0])
+    @pytest.mark.parametrize("name", ["mu", "gamma"])
+    def test_odd_penalties(self, X, Y, name, value):
+        with pytest.raises(ValueError, match=f'^{name} must be "auto", "auto\\*FACTOR".* or a number .*; got'):
+            anchored(1, **{name: value}).fit(X, Y)
 
-    @pytest.mark.parametrize(("name", "value"), [("representation", "x"), ("representation", []), ("kernel", [])])
-    def test_scikit_learn_may_ask_about_a_wrong_setting(self, X, Y, name, value):
-        """Its searches read an estimator's tags before they fit it."""
-        with pytest.raises(ValueError, match=f"{name} must be"):
-            cross_val_score(SparseCCA(1, **{name: value}), X, Y, cv=2, error_score="raise")
+    def test_gamma_may_be_nothing(self, X, Y):
+        assert anchored(1, mu="auto*0.01", gamma=0).fit(X, Y).gamma_[0] == 0
 
-    @pytest.mark.parametrize(
-        ("name", "value"), [("center", "x"), ("kernel_params", 3), ("refine", "x"), ("n_jobs", "x")]
-    )
-    def test_a_search_refuses_them_before_its_first_fold(self, X, Y, name, value):
-        with pytest.raises(ValueError, match=f"^{name} must be"):
-            SparseCCACV(1, cv=2, **{name: value}).fit(X, Y)
-
-    @pytest.mark.parametrize("value", ["x", {}, 3, True, b"best", np.array([[0]]), [0.5]])
+    @pytest.mark.parametrize("value", ["x", "best", "random", {}, 3, True, b"best", np.array([[0]]), [0.5]])
     def test_odd_anchors(self, X, Y, value):
-        with pytest.raises(ValueError, match="^anchors must be .*a sequence of indices.*; got"):
+        with pytest.raises(ValueError, match='^anchors must be None, "sequential", .*a sequence of indices.*; got'):
             SparseCCA(1, anchors=value).fit(X, Y)
 
     def test_anchors(self, X, Y):
@@ -357,9 +335,72 @@ class TestSparseOnly:
         with pytest.raises(ValueError, match=r"at least n_components=3 indices; got 2: give more anchors or reduce"):
             SparseCCA(3, anchors=[0, 1]).fit(X, Y)
 
-    def test_nothing_in_common(self):
+
+@pytest.mark.parametrize("estimator", SPARSE)
+class TestSparse:
+    @pytest.mark.parametrize(
+        ("name", "value", "bound"),
+        [
+            ("mu", -1.0, "greater than 0"),
+            ("mu", 0, "greater than 0"),
+            ("representation", "primal", "one of 'auto', 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
+            ("algorithm", "fista", "'working-set' or 'greedy'"),
+            ("tol", 0.0, "between 0 and 1"),
+            ("max_iter", 0, "at least 1"),
+        ],
+    )
+    def test_settings(self, estimator, X, Y, name, value, bound):
+        with pytest.raises(ValueError, match=rf"{name} must be .*{bound}.*got"):
+            estimator(1, **{name: value}).fit(X, Y)
+
+    @pytest.mark.parametrize("value", ODD)
+    @pytest.mark.parametrize(
+        ("name", "bound"),
+        [
+            ("representation", "one of 'auto', 'primal-dual', 'dual-primal', 'primal-primal', 'dual-dual'"),
+            ("algorithm", "'working-set' or 'greedy'"),
+            ("feature_weights", "'shared' or None"),
+            ("n_features", ".*an integer of at least 1"),
+            ("max_iter", "an integer of at least 1"),
+            ("verbose", "an integer of at least 0, True or False"),
+            ("random_state", "None, an integer from 0 to 2\\*\\*32 - 1 or a numpy.random.RandomState"),
+        ],
+    )
+    def test_odd_types(self, estimator, X, Y, name, bound, value):
+        with pytest.raises(ValueError, match=f"^{name} must be {bound}.*; got"):
+            estimator(1, **{name: value}).fit(X, Y)
+
+    @pytest.mark.parametrize("value", ["x", [], np.array([0.1, 0.2]), None, True, -1, 0, 1, np.nan])
+    def test_tol(self, estimator, X, Y, value):
+        with pytest.raises(ValueError, match="^tol must be a number between 0 and 1; got .*: 1e-6 is the default"):
+            estimator(1, tol=value).fit(X, Y)
+
+    @pytest.mark.parametrize("value", [-1, 2**32])
+    def test_seeds_out_of_range(self, estimator, X, Y, value):
+        with pytest.raises(ValueError, match=f"^random_state must be None, .*; got {value}"):
+            estimator(1, random_state=value).fit(X, Y)
+
+    def test_n_features_beyond_those_there_are_keeps_all(self, estimator, X, Y):
+        everything = estimator(1).fit(X, Y)
+        np.testing.assert_array_equal(estimator(1, n_features=100).fit(X, Y).x_weights_, everything.x_weights_)
+
+    @pytest.mark.parametrize(("name", "value"), [("representation", "x"), ("representation", []), ("kernel", [])])
+    def test_scikit_learn_may_ask_about_a_wrong_setting(self, estimator, X, Y, name, value):
+        """Its searches read an estimator's tags before they fit it."""
+        with pytest.raises(ValueError, match=f"{name} must be"):
+            cross_val_score(estimator(1, **{name: value}), X, Y, cv=2, error_score="raise")
+
+    @pytest.mark.parametrize(
+        ("name", "value"), [("center", "x"), ("kernel_params", 3), ("algorithm", "x"), ("n_jobs", "x")]
+    )
+    def test_a_search_refuses_them_before_its_first_fold(self, estimator, X, Y, name, value):
+        settings = {"anchors": estimator().anchors, name: value}
+        with pytest.raises(ValueError, match=f"^{name} must be"):
+            SparseCCACV(1, cv=2, **settings).fit(X, Y)
+
+    def test_nothing_in_common(self, estimator):
         X = np.array([[1.0, 0], [-1, 0], [0, 0], [0, 0]])
         Y = np.array([[0.0], [0], [1], [-1]])
         with pytest.raises(ValueError, match="X and Y have nothing in common"), warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
-            SparseCCA(1, normalize=False).fit(X, Y)
+            estimator(1, normalize=False).fit(X, Y)

@@ -18,6 +18,7 @@ from scca.retrieval import mate_ranks
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
 MU, GAMMA = (0.3, 1, 2.5), (0.5, 1)
+ANCHORED = {"anchors": "cross-energy"}
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +27,15 @@ def pairs():
 
 
 def small(n_components=2, **settings):
-    return SparseCCACV(n_components, **{"mu_factors": (0.5, 2), "cv": 3, **settings})
+    """A search among anchored components, whose first are the same however many there are."""
+    return SparseCCACV(n_components, **{"mu_factors": (0.5, 2), "cv": 3, **ANCHORED, **settings})
+
+
+def small_factors(n_components=2, **settings):
+    return SparseCCACV(n_components, **{"mu_factors": (0.5, 2), "cv": 3, "held_out": 0, **settings})
+
+
+both = pytest.mark.parametrize("make", [small_factors, small])
 
 
 def split_scores(model):
@@ -46,7 +55,7 @@ class TestTable:
     @pytest.mark.parametrize("representation", ["primal-dual", "dual-primal"])
     def test_is_a_plain_loop(self, pairs, scoring, oracle, representation):
         X, Y = pairs
-        shared = {"representation": representation, "tol": 1e-7}
+        shared = {"representation": representation, "tol": 1e-7, **ANCHORED}
         model = SparseCCACV(3, mu_factors=MU, gamma_factors=GAMMA, cv=KFold(4), scoring=scoring, **shared).fit(X, Y)
         table = pd.DataFrame(model.cv_results_)
         assert len(table) == 6
@@ -63,6 +72,19 @@ class TestTable:
             assert row.std_test_score == pytest.approx(expected[:, 2].std(), abs=1e-9)
             assert row.rank_test_score == 1 + np.sum(table["mean_test_score"] > row.mean_test_score)
         assert model.best_score_ == table["mean_test_score"].max() == table["mean_test_score"][model.best_index_]
+
+    @pytest.mark.parametrize(("scoring", "oracle"), [("retrieval", retrieval), ("correlation", correlation)])
+    def test_is_a_plain_loop_of_shared_factors(self, pairs, scoring, oracle):
+        """They are turned together: the first c of three are not those of a fit to c."""
+        X, Y = pairs
+        model = small_factors(3, cv=KFold(4), scoring=scoring).fit(X, Y)
+        for row, mu in enumerate(("auto*0.5", "auto*2.0")):
+            expected = np.empty((4, 3))
+            for fold, (train, test) in enumerate(KFold(4).split(X)):
+                A, B = SparseCCA(3, mu=mu, held_out=0).fit(X[train], Y[train]).transform_pair(X[test], Y[test])
+                expected[fold] = [oracle(A[:, :c], B[:, :c]) for c in (1, 2, 3)]
+            np.testing.assert_allclose(split_scores(model)[row], expected[:, 2], atol=1e-9)
+            np.testing.assert_allclose(model.component_scores_[row], expected.mean(axis=0), atol=1e-9)
 
     def test_folds_may_be_a_number_a_splitter_or_indices(self, pairs):
         tables = [split_scores(small(cv=cv).fit(*pairs)) for cv in (3, KFold(3), list(KFold(3).split(pairs[0])))]
@@ -103,13 +125,21 @@ class TestTable:
 
 
 class TestChoice:
-    def test_last_fit_is_that_of_the_best(self, pairs):
-        model = small(mu_factors=MU, gamma_factors=GAMMA).fit(*pairs)
-        plain = SparseCCA(2, **model.best_params_).fit(*pairs)
-        fitted = {name: value for name, value in vars(plain).items() if name.endswith("_")}
-        assert {"x_weights_", "y_rotations_", "dual_gap_", "n_features_in_"} <= fitted.keys()
-        for name, value in fitted.items():
-            if isinstance(value, np.ndarray | int):
+    @pytest.mark.parametrize(
+        ("settings", "fitted"),
+        [
+            ({**ANCHORED, "gamma_factors": GAMMA}, {"y_rotations_", "anchors_"}),
+            ({"held_out": 3}, {"x_loadings_", "held_out_correlations_", "p_value_"}),
+        ],
+        ids=["anchored", "factors"],
+    )
+    def test_last_fit_is_that_of_the_best(self, pairs, settings, fitted):
+        model = SparseCCACV(2, mu_factors=MU, cv=3, **settings).fit(*pairs)
+        plain = SparseCCA(2, **{n: v for n, v in settings.items() if n != "gamma_factors"}, **model.best_params_)
+        found = {name: value for name, value in vars(plain.fit(*pairs)).items() if name.endswith("_")}
+        assert {"x_weights_", "dual_gap_", "n_features_in_", *fitted} <= found.keys()
+        for name, value in found.items():
+            if isinstance(value, np.ndarray | int | float):
                 np.testing.assert_array_equal(getattr(model, name), value)
         for mine, other in zip(model.transform_pair(*pairs), plain.transform_pair(*pairs), strict=True):
             np.testing.assert_array_equal(mine, other)
@@ -127,17 +157,33 @@ class TestChoice:
         assert model.mu_factor_ == model.cv_results_["mu_factor"][model.best_index_]
         assert model.gamma_factor_ == model.cv_results_["gamma_factor"][model.best_index_]
 
-    def test_one_factor_is_plain_sparse_cca(self, pairs):
-        model = SparseCCACV(3, mu_factors=[1], cv=2).fit(*pairs)
-        np.testing.assert_array_equal(model.x_weights_, SparseCCA(3).fit(*pairs).x_weights_)
+    @pytest.mark.parametrize("settings", [{"held_out": 0}, ANCHORED], ids=["factors", "anchored"])
+    def test_one_factor_is_plain_sparse_cca(self, pairs, settings):
+        model = SparseCCACV(3, mu_factors=[1], cv=2, **settings).fit(*pairs)
+        np.testing.assert_array_equal(model.x_weights_, SparseCCA(3, **settings).fit(*pairs).x_weights_)
+
+    def test_pairs_are_left_out_of_the_last_fit_alone(self, pairs, monkeypatch):
+        """The search leaves its own pairs out: in its folds nobody asks for more."""
+        import scca.estimators._factor_components as module
+
+        asked = []
+        found = module.held_out_correlations
+        monkeypatch.setattr(module, "held_out_correlations", lambda *given: asked.append(given) or found(*given))
+        assert hasattr(small_factors(held_out=2).fit(*pairs), "p_value_")
+        assert len(asked) == 1
+
+    def test_gamma_factors_where_samples_have_weights(self, pairs):
+        model = small_factors(representation="primal-dual", gamma_factors=(1, 4)).fit(*pairs)
+        assert len(model.cv_results_["params"]) == 4
+        with pytest.raises(ValueError, match="gamma is for weights on samples, which no view has; got 'auto\\*4.0'"):
+            small_factors(gamma_factors=(1, 4)).fit(*pairs)
 
     def test_equally_good_factors_go_to_the_largest_penalties(self, pairs):
         model = small(mu_factors=(1, 2, 0.5), gamma_factors=(3, 1), scoring=lambda A, B: 1.0).fit(*pairs)
         assert (model.mu_factor_, model.gamma_factor_) == (2, 3)
 
     def test_one_standard_error(self, pairs):
-        # shared directions do not depend on mu
-        best = SparseCCACV(3, mu_factors=np.geomspace(0.1, 3, 6), cv=4, directions="smooth").fit(*pairs)
+        best = SparseCCACV(3, mu_factors=np.geomspace(0.1, 3, 6), cv=4, **ANCHORED).fit(*pairs)
         sparse = clone(best).set_params(rule="one-standard-error").fit(*pairs)
         scores = split_scores(best)
         top = scores.mean(axis=1).argmax()
@@ -153,9 +199,10 @@ class TestChoice:
 
 class TestViews:
     @pytest.mark.parametrize("store", [sp.csr_array, sp.csc_matrix, pd.DataFrame])
-    def test_storage_does_not_matter(self, pairs, store):
+    @both
+    def test_storage_does_not_matter(self, pairs, store, make):
         X, Y = (np.where(np.abs(view) > 0.5, view, 0.0) for view in pairs)
-        dense, stored = (small(3, scoring="correlation") for _ in range(2))
+        dense, stored = (make(3, scoring="correlation", tol=1e-9) for _ in range(2))
         dense.fit(X, Y)
         stored.fit(store(X), store(Y))
         np.testing.assert_allclose(split_scores(stored), split_scores(dense), atol=1e-8)
@@ -164,13 +211,14 @@ class TestViews:
     @pytest.mark.parametrize("scoring", ["correlation", "retrieval"])
     @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
     @pytest.mark.parametrize("normalize", [True, False])
-    def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, normalize):
+    @both
+    def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, normalize, make):
         X, Y = pairs
         settings = {"scoring": scoring, "normalize": normalize, "tol": 1e-9, "feature_weights": None}
-        linear = small(3, **settings).fit(X, Y)
-        second = small(3, kernel="precomputed", **settings).fit(X, store(Y @ Y.T))
+        linear = make(3, representation="primal-dual", **settings).fit(X, Y)
+        second = make(3, kernel="precomputed", **settings).fit(X, store(Y @ Y.T))
         np.testing.assert_allclose(split_scores(second), split_scores(linear), atol=1e-6)
-        first = small(3, kernel="precomputed", representation="dual-primal", **settings).fit(store(Y @ Y.T), X)
+        first = make(3, kernel="precomputed", representation="dual-primal", **settings).fit(store(Y @ Y.T), X)
         np.testing.assert_allclose(split_scores(first), split_scores(linear), atol=1e-6)
 
     def test_names_of_features(self, pairs):
@@ -198,16 +246,18 @@ class TestViews:
 
 
 class TestSearch:
-    def test_number_of_jobs_does_not_matter(self, pairs):
-        alone, together = (small(3, n_jobs=n_jobs).fit(*pairs) for n_jobs in (1, 2))
+    @both
+    def test_number_of_jobs_does_not_matter(self, pairs, make):
+        alone, together = (make(3, n_jobs=n_jobs).fit(*pairs) for n_jobs in (1, 2))
         np.testing.assert_array_equal(alone.component_scores_, together.component_scores_)
         np.testing.assert_array_equal(split_scores(alone), split_scores(together))
-        np.testing.assert_array_equal(alone.x_rotations_, together.x_rotations_)
+        np.testing.assert_array_equal(alone.x_weights_, together.x_weights_)
 
     def test_random_state_is_not_used_up(self, pairs):
+        """Every fit gets a copy of its own."""
         state = np.random.RandomState(3)
         before = state.get_state()[1].copy()
-        small(random_state=state, anchors="random").fit(*pairs)
+        small_factors(random_state=state, held_out=2).fit(*pairs)
         np.testing.assert_array_equal(state.get_state()[1], before)
 
     def test_progress(self, pairs):
@@ -234,7 +284,7 @@ class TestSearch:
     @pytest.mark.filterwarnings("error::scca.EmptyComponentWarning")
     def test_warnings_are_said_once(self, pairs):
         with pytest.warns(EmptyComponentWarning) as caught:
-            small(mu_factors=(1, 50), anchors="sequential", directions="smooth").fit(*pairs)
+            small(mu_factors=(1, 50), anchors="sequential").fit(*pairs)
         assert len(caught) == 1
         assert str(caught[0].message).startswith(
             "in 3 of 6 fits of the cross-validation, the first time: fold 0 with mu=auto*50.0, gamma=auto: every anchor"
@@ -255,6 +305,8 @@ class TestSearch:
         X, Y = pairs
         with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: `n_components` upper .*23"):
             small(30).fit(np.hstack([X, X]), Y)
+        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: `n_components` upper .*23"):
+            small_factors(30).fit(np.hstack([X, X]), np.hstack([Y, Y]))
         with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: scoring must .*; got nan"):
             small(scoring=lambda A, B: np.nan).fit(X, Y)
         with pytest.raises(ValueError, match=r"^fold 0 .*: anchors must name at least n_components=2 indices; got 1"):
@@ -279,7 +331,7 @@ class TestScikitLearn:
         assert set(mine) - {"self"} == set(SparseCCACV().get_params())
 
     def test_clone_and_set_params(self, pairs):
-        model = SparseCCACV(4, mu_factors=[1, 2], kernel="rbf", kernel_params={"gamma": 0.1}, n_jobs=2)
+        model = SparseCCACV(4, mu_factors=[1, 2], kernel="rbf", kernel_params={"gamma": 0.1}, held_out=0, n_jobs=2)
         copy = clone(model)
         assert copy.get_params() == model.get_params()
         copy.set_params(n_components=2, cv=2, tol=1e-4, n_jobs=None).fit(*pairs)
@@ -314,6 +366,7 @@ class TestBadInput:
             ({"n_components": 31}, "`n_components` upper bound is n_features=30 of X. Got 31"),
             ({"representation": "primal"}, "representation must be"),
             ({"anchors": [0, 36]}, "anchors must lie between 0 and 35"),
+            ({"anchors": None, "n_components": "auto"}, 'n_components="auto" is not for a search .*; give a number'),
         ],
     )
     def test_settings(self, pairs, settings, message):

@@ -29,7 +29,7 @@ def new_pairs(planted):
 
 
 def factors(n_components=3, **settings):
-    return SparseCCA(n_components, anchors=None, **{"held_out": 0, **settings})
+    return SparseCCA(n_components, **{"held_out": 0, **settings})
 
 
 def read_view(model, X, training, name="x"):
@@ -241,16 +241,29 @@ class TestEdges:
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"anchors": None, "refine": True}, "refine is for anchored components; got True with anchors=None"),
-        ({"anchors": None, "directions": "smooth"}, "directions is for anchored components; got 'smooth'"),
-        ({"anchors": None, "rendering": "thin"}, "rendering must be 'sparse' or 'dense'; got 'thin'"),
-        ({"anchors": None, "ridge": 0}, 'ridge must be "auto" or a number greater than 0 and finite; got 0'),
-        ({"anchors": None, "held_out": -1}, "held_out must be an integer of at least 0; got -1"),
         ({"rendering": "dense"}, "rendering is for shared factors; got 'dense' with anchors: leave it at 'sparse'"),
         ({"ridge": 1.0}, "ridge is for shared factors; got 1.0 with anchors: leave it at 'auto'"),
         ({"held_out": 3}, "held_out is for shared factors; got 3 with anchors: leave it at 5"),
+        ({"held_out": False}, "held_out is for shared factors; got False with anchors: leave it at 5"),
+        ({"n_components": "auto"}, 'n_components="auto" is for shared factors; got it with anchors: give a number, or'),
     ],
 )
-def test_what_has_no_meaning_is_refused(pairs, settings, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        SparseCCA(2, **settings).fit(*pairs)
+@pytest.mark.parametrize("anchors", ["sequential", "cross-energy", [3, 1]])
+def test_what_has_no_meaning_with_anchors_is_refused(pairs, anchors, settings, sentence):
+    with pytest.raises(ValueError, match=sentence) as caught:
+        SparseCCA(**{"n_components": 2, "anchors": anchors, **settings}).fit(*pairs)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [1.0, "auto*2", 0, None])
+def test_a_penalty_on_weights_that_no_view_has_is_refused(pairs, value):
+    with pytest.raises(ValueError, match="gamma is for weights on samples, which no view has; got .*: drop it"):
+        factors(2, gamma=value).fit(*pairs)
+    with pytest.raises(ValueError, match="mu is for weights on features, which no view has; got .*: drop it"):
+        factors(2, mu=value, representation="dual-dual").fit(*pairs)
+
+
+@pytest.mark.parametrize("gone", ["refine", "directions"])
+def test_parameters_that_are_no_more(gone):
+    with pytest.raises(TypeError, match=gone):
+        SparseCCA(2, **{gone: "auto"})

@@ -17,6 +17,10 @@ def prepared(X, **preparation):
     return Preparation.fit(X, **preparation).transform(X)
 
 
+ANCHORED = {"anchors": "cross-energy"}
+modes = pytest.mark.parametrize("mode", [{"held_out": 0}, ANCHORED], ids=["factors", "anchored"])
+
+
 @pytest.fixture
 def views(rng):
     shared = rng.standard_normal((14, 2))
@@ -67,8 +71,9 @@ def test_a_constant_feature_keeps_the_least_weight(views):
 @pytest.mark.parametrize("representation", ["primal-dual", "dual-primal", "primal-primal", "dual-dual"])
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_a_weighted_model_is_that_of_weighted_data(views, store, representation):
+    """Anchored; factors read chosen features only, whose weights test_factors.py multiplies by hand."""
     X, Y = views
-    settings = {"representation": representation, "tol": 1e-9}
+    settings = {"representation": representation, "tol": 1e-9, **ANCHORED}
     model = SparseCCA(3, **settings).fit(store(X), store(Y))
     weighted = X * model.x_feature_weights_, Y * model.y_feature_weights_
     plain = SparseCCA(3, feature_weights=None, **settings).fit(*weighted)
@@ -80,25 +85,28 @@ def test_a_weighted_model_is_that_of_weighted_data(views, store, representation)
         np.testing.assert_allclose(mine, other, atol=1e-6)
 
 
-def test_swapping_the_views_swaps_the_weights(views):
+@modes
+def test_swapping_the_views_swaps_the_weights(views, mode):
     X, Y = views
-    one = SparseCCA(1).fit(X, Y)
-    other = SparseCCA(1).fit(Y, X)
+    one = SparseCCA(1, **mode).fit(X, Y)
+    other = SparseCCA(1, **mode).fit(Y, X)
     np.testing.assert_allclose(one.x_feature_weights_, other.y_feature_weights_, rtol=1e-12)
 
 
-def test_chosen_features_are_all_that_is_read(views):
+@modes
+def test_chosen_features_are_all_that_is_read(views, mode):
     X, Y = views
-    model = SparseCCA(2, n_features=3).fit(X, Y)
+    model = SparseCCA(2, n_features=3, mu="auto*0.1", **mode).fit(X, Y)
     for weights in (model.x_feature_weights_, model.y_feature_weights_):
         assert np.count_nonzero(weights) == 3
     unread = model.x_feature_weights_ == 0
     np.testing.assert_allclose(model.transform(X + unread * 50.0), model.transform(X), atol=1e-12)
 
 
-def test_planted_features_are_chosen():
+@modes
+def test_planted_features_are_chosen(mode):
     made = make_planted(120, 150, 100, n_factors=1, n_active=6, strength=1.5, random_state=1)
-    model = SparseCCA(1, n_features=6).fit(*made.views)
+    model = SparseCCA(1, n_features=6, **mode).fit(*made.views)
     for weights, loadings in ((model.x_feature_weights_, made.x_loadings), (model.y_feature_weights_, made.y_loadings)):
         assert np.array_equal(np.flatnonzero(weights), np.flatnonzero(loadings.any(axis=1)))
 
@@ -110,17 +118,21 @@ def test_many_pairs_are_sampled(monkeypatch, rng):
     monkeypatch.setattr(module, "MOST_PAIRS", 20)
     rows = np.unique(np.linspace(0, 59, 20).astype(int))
     few = shared_weights(prepared(X[rows]), prepared(Y[rows]))
-    np.testing.assert_array_equal(SparseCCA(1).fit(X, Y).x_feature_weights_, few[0])
+    np.testing.assert_array_equal(SparseCCA(1, **ANCHORED).fit(X, Y).x_feature_weights_, few[0])
 
 
 @pytest.mark.parametrize("n_components", [10, 40])
-def test_more_mates_of_real_texts_are_found_than_by_kernel_cca(n_components):
+def test_more_mates_of_real_texts_are_found_than_without(n_components):
     """At any number of components the distance is several standard errors (docs/results)."""
     corpus = load_trilingual()
     vectorizers = TextVectorizer(), TextVectorizer()
     X, Y = (v.fit_transform(texts[:100]) for v, texts in zip(vectorizers, (corpus.en, corpus.fr), strict=True))
     new = [v.transform(texts[100:]) for v, texts in zip(vectorizers, (corpus.en, corpus.fr), strict=True)]
-    assert SparseCCA(n_components).fit(X, Y).score(*new) > KernelCCA(n_components).fit(X, Y).score(*new)
+    for model in (KernelCCA(n_components), SparseCCA(n_components, rendering="dense", held_out=0)):
+        weighted, plain = (
+            model.set_params(feature_weights=weights).fit(X, Y).score(*new) for weights in ("shared", None)
+        )
+        assert weighted > plain
 
 
 def test_bad_settings_are_refused(views):

@@ -198,8 +198,8 @@ class TestOutput:
     def model(self, estimator, asked, frames, request):
         """A factory of fitted models whose output is as asked for."""
 
-        def fitted(container, *views):
-            model = estimator(2)
+        def fitted(container, *views, n_components=2):
+            model = estimator(n_components)
             if asked == "estimator":
                 model.set_output(transform=container)
             else:
@@ -227,9 +227,9 @@ class TestOutput:
             assert scores.columns.tolist() == columns
             np.testing.assert_allclose(scores.to_numpy(), values, atol=1e-10)
 
-    @pytest.mark.filterwarnings("ignore::UserWarning")  # one column, one component, and a series has no columns
+    @pytest.mark.filterwarnings("ignore::UserWarning")  # a series has no columns
     def test_labels_of_a_series(self, model, frames):
-        fitted = model("pandas", frames[0], frames[1][["y0"]])
+        fitted = model("pandas", frames[0], frames[1][["y0"]], n_components=1)
         assert fitted.transform_y(frames[1]["y0"]).index.equals(frames[1].index)
 
     def test_polars(self, model, frames):
@@ -375,12 +375,16 @@ class TestRowLabels:
         estimator(1).fit(frames[0], frames[1].to_numpy()[::-1])
 
 
+def anchored(n_components):
+    return SparseCCA(n_components, anchors="cross-energy")
+
+
 def searching(n_components):
     return SparseCCACV(n_components, mu_factors=(0.25, 0.5), cv=3)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")  # few samples: some components are empty
-@pytest.mark.parametrize("estimator", [*ESTIMATORS, searching])
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, anchored, searching])
 class TestRefit:
     def failing(self, estimator, X, Y):
         """Fits that fail: what is changed of the settings, and the data."""
@@ -391,7 +395,7 @@ class TestRefit:
         yield {"center": "x"}, (X, Y)
         yield {"kernel": "rbf", "kernel_params": {"gama": 1}}, (X, Y)
         yield {"n_components": 5}, (X.iloc[:5, :2], Y.iloc[:5, :3])  # other features, fewer than components
-        if estimator is SparseCCA:
+        if estimator in (SparseCCA, anchored):
             halves = np.zeros((40, 1)), np.zeros((40, 1))
             halves[0][:2, 0] = halves[1][2:4, 0] = 1, -1
             yield {"normalize": False}, halves  # nothing in common

@@ -1,12 +1,10 @@
 """What must not change the answer, over random problems."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from subprocesses import run_program
 
 from scca import KernelCCA, SparseCCA
 
@@ -25,7 +23,11 @@ def pairs(seed):
 
 
 def fitted(X, Y, **parameters):
-    return SparseCCA(1, tol=TOL, **parameters).fit(X, Y)
+    return SparseCCA(1, tol=TOL, **{"anchors": "cross-energy", **parameters}).fit(X, Y)
+
+
+def factor(X, Y, **parameters):
+    return SparseCCA(1, tol=TOL, **{"held_out": 0, **parameters}).fit(X, Y)
 
 
 def close(a, b):
@@ -33,7 +35,7 @@ def close(a, b):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-class TestSparseCCA:
+class TestAnchored:
     @many
     @given(SEEDS)
     def test_permuting_features(self, seed):
@@ -69,8 +71,8 @@ class TestSparseCCA:
     @given(SEEDS, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
     def test_scaling_a_view_at_automatic_penalties(self, seed, a, b):
         X, Y, _ = pairs(seed)
-        base = SparseCCA(1, tol=TOL, normalize=False).fit(X, Y)
-        scaled = SparseCCA(1, tol=TOL, normalize=False).fit(a * X, b * Y)
+        base = fitted(X, Y, normalize=False)
+        scaled = fitted(a * X, b * Y, normalize=False)
         assert scaled.anchors_ == base.anchors_
         close(scaled.x_weights_ * a, base.x_weights_)
         close(scaled.y_weights_ * b * b, base.y_weights_)
@@ -82,6 +84,51 @@ class TestSparseCCA:
         X, Y, rng = pairs(seed)
         shifted = fitted(X + rng.standard_normal(X.shape[1]), Y + rng.standard_normal(Y.shape[1]))
         close(shifted.x_weights_, fitted(X, Y).x_weights_)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+class TestFactors:
+    """The first factor, which nothing else may be taken for."""
+
+    @many
+    @given(SEEDS)
+    def test_permuting_features_and_samples(self, seed):
+        X, Y, rng = pairs(seed)
+        rows, x_columns, y_columns = (rng.permutation(n) for n in (len(X), X.shape[1], Y.shape[1]))
+        base, permuted = factor(X, Y), factor(X[rows][:, x_columns], Y[rows][:, y_columns])
+        close(permuted.x_weights_, base.x_weights_[x_columns])
+        close(permuted.y_weights_, base.y_weights_[y_columns])
+
+    @many
+    @given(SEEDS)
+    def test_swapping_views(self, seed):
+        X, Y, _ = pairs(seed)
+        base, swapped = factor(X, Y), factor(Y, X)
+        close(swapped.y_weights_, base.x_weights_)
+        close(swapped.x_weights_, base.y_weights_)
+
+    @many
+    @given(SEEDS)
+    def test_flipping_signs_of_features(self, seed):
+        """Up to the sign of the factor, which goes by the features that load most."""
+        X, Y, rng = pairs(seed)
+        x_signs, y_signs = (rng.choice([-1.0, 1.0], view.shape[1]) for view in (X, Y))
+        base, flipped = factor(X, Y), factor(X * x_signs, Y * y_signs)
+        x, y = flipped.x_weights_[:, 0] * x_signs, flipped.y_weights_[:, 0] * y_signs
+        turned = np.sign(x @ base.x_weights_[:, 0])
+        close(turned * x, base.x_weights_[:, 0])
+        close(turned * y, base.y_weights_[:, 0])
+
+    @many
+    @given(SEEDS, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
+    def test_scaling_and_shifting_views(self, seed, a, b):
+        """Samples have unit norm, however large they were."""
+        X, Y, rng = pairs(seed)
+        other = factor(a * (X + rng.standard_normal(X.shape[1])), b * (Y + rng.standard_normal(Y.shape[1])))
+        base = factor(X, Y)
+        close(other.x_weights_, base.x_weights_)
+        close(other.y_weights_, base.y_weights_)
+        close(other.correlations_, base.correlations_)
 
 
 class TestKernelCCA:
@@ -102,20 +149,18 @@ from scca import KernelCCA, SparseCCA
 from scca.datasets import make_planted
 X, Y = make_planted(700, 40, 30, n_active=5, random_state=0).views
 digest = hashlib.sha256()
-for model in (SparseCCA(3, kernel="rbf", n_jobs=int(sys.argv[1])), KernelCCA(3, kernel="rbf", n_jobs=int(sys.argv[1]))):
+settings = {"kernel": "rbf", "n_jobs": int(sys.argv[1])}
+anchored = SparseCCA(3, anchors="cross-energy", **settings)
+for model in (SparseCCA(3, held_out=0, **settings), anchored, KernelCCA(3, **settings)):
     for scores in model.fit(X, Y).transform_pair(X, Y):
         digest.update(scores.tobytes())
+model = SparseCCA(3, held_out=3, n_jobs=int(sys.argv[1])).fit(X[:100], Y[:100])
+digest.update(model.held_out_correlations_.tobytes())
 print(digest.hexdigest())
 """
 
 
 def test_same_bytes_for_any_n_jobs():
     """With BLAS threads fixed, the number of workers leaves no trace."""
-    environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", PROGRAM, jobs], env=environment, capture_output=True, text=True, check=True
-        ).stdout
-        for jobs in ("1", "2", "4")
-    }
-    assert len(digests) == 1
+    threads = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    assert len({run_program(PROGRAM, jobs, **threads).stdout for jobs in (1, 2, 4)}) == 1

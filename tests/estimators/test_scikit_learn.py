@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from scca import KernelCCA, SparseCCA, SparseCCACV
+from scca import PAPER, KernelCCA, SparseCCA, SparseCCACV
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit odd data on purpose
 
@@ -11,15 +11,16 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit
 @parametrize_with_checks(
     [
         SparseCCA(),
-        SparseCCA(1, representation="dual-primal"),
-        SparseCCA(1, kernel="rbf", algorithm="greedy"),
-        SparseCCA(1, center=False, normalize=False),
-        SparseCCACV(1, mu_factors=(0.5, 1), cv=3),
-        SparseCCA(1, anchors="best-of-3"),
-        SparseCCA(1, anchors="medoids"),
-        SparseCCA(1, anchors=None),
-        SparseCCA(1, anchors=None, rendering="dense", held_out=0),
-        SparseCCA(1, anchors=None, kernel="rbf"),
+        SparseCCA("auto", held_out=0),
+        SparseCCA(1, rendering="dense", held_out=0),
+        SparseCCA(1, kernel="rbf", held_out=0),
+        SparseCCA(1, center=False, normalize=False, held_out=0),
+        SparseCCA(**PAPER),
+        SparseCCA(1, anchors="cross-energy", representation="dual-primal"),
+        SparseCCA(1, anchors="cross-energy", kernel="rbf", algorithm="greedy"),
+        SparseCCA(1, anchors="cross-energy", center=False, normalize=False),
+        SparseCCACV(1, mu_factors=(0.5, 1), cv=3, held_out=0),
+        SparseCCACV(1, mu_factors=(0.5, 1), cv=3, anchors="cross-energy"),
         KernelCCA(),
         KernelCCA(1, kernel="rbf"),
     ]

@@ -33,7 +33,7 @@ def corpus():
 @pytest.fixture(scope="module")
 def model(corpus):
     pairs = PairedText.of(corpus[0][:160], corpus[1][:160], ("aa", "bb"))
-    return BilingualModel(5, anchors=None).fit(pairs)
+    return BilingualModel(5).fit(pairs)
 
 
 def test_components_read_as_topics_in_both_languages(model):
@@ -86,7 +86,7 @@ def test_is_kept_in_a_file(model, corpus, tmp_path):
 
 def test_words_of_a_known_dictionary_go_together():
     made = make_bilingual(400, random_state=0)
-    model = scca.SparseCCA(4, anchors=None).fit(*made.views)
+    model = scca.SparseCCA(4).fit(*made.views)
     assert model.p_value_ <= 0.05
     assert (model.held_out_correlations_ > 0.3).all()
 
@@ -105,7 +105,7 @@ class TestShell:
 
     def test_fit_explain_and_report(self, files):
         model, page = files / "m.scca", files / "r.html"
-        code, said, noted = self.run("fit", files / "x.aa", files / "x.bb", "-o", model, "--factors", "--components", 5)
+        code, said, noted = self.run("fit", files / "x.aa", files / "x.bb", "-o", model, "--components", 5)
         assert code == 0
         assert "aa words and" in said
         assert "bb words:" in said
@@ -127,14 +127,58 @@ class TestShell:
 
     def test_shuffled_lines_share_no_more_than_chance(self, files):
         where = (files / "x.aa", files / "shuffled.bb", "-o", files / "m.scca", "--components", "5")
-        code, _, noted = self.run("fit", *where, "--factors", "--languages", "aa", "bb")
+        code, _, noted = self.run("fit", *where, "--languages", "aa", "bb")
         assert code == 0
         assert "no more than chance" in noted
 
-    def test_factors_have_no_anchors(self, files):
-        code, _, said = self.run(
-            *("fit", files / "x.aa", files / "x.bb", "-o", files / "m.scca", "--factors", "--anchors", "sequential")
-        )
-        assert code != 0
+    def fit(self, files, *options):
+        model = files / "m.scca"
+        code, _, said = self.run("fit", files / "x.aa", files / "x.bb", "-o", model, "--components", 3, *options)
+        assert code == 0, said
+        return scca.load(model)
+
+    @staticmethod
+    def assert_same(model, corpus, **settings):
+        expected = BilingualModel(3, **settings).fit(PairedText.of(*corpus, ("aa", "bb")))
+        params = {name: expected.get_params()[name] for name in ("anchors", "rendering", "feature_weights", "gamma")}
+        assert {name: model.get_params()[name] for name in params} == params
+        np.testing.assert_array_equal(model.scca_.x_weights_, expected.scca_.x_weights_)
+        np.testing.assert_array_equal(model.project(corpus[1], "bb"), expected.project(corpus[1], "bb"))
+        return expected
+
+    def test_without_options_is_the_default_model(self, files, corpus):
+        self.assert_same(self.fit(files), corpus)
+
+    def test_paper_is_the_papers_method(self, files, corpus):
+        model = self.fit(files, "--paper")
+        expected = self.assert_same(model, corpus, anchors="sequential", feature_weights=None)
+        np.testing.assert_array_equal(model.scca_.anchors_, expected.scca_.anchors_)
+        assert model.components() == expected.components()
+        lighter = self.fit(files, "--paper", "--gamma", "auto*0.5")
+        self.assert_same(lighter, corpus, anchors="sequential", feature_weights=None, gamma="auto*0.5")
+
+    def test_dense_reads_all_words(self, files, corpus):
+        model = self.fit(files, "--dense")
+        self.assert_same(model, corpus, rendering="dense")
+        assert model.scca_.x_weights_.all()
+
+    @pytest.mark.parametrize(
+        ("options", "sentence"),
+        [
+            (["--dense", "--paper"], "--dense is not for the paper's method; leave out --dense or --paper"),
+            (["--gamma", "1"], "--gamma is for the paper's method; got --gamma 1: add --paper or leave it out"),
+        ],
+    )
+    def test_what_has_no_meaning_is_refused(self, files, options, sentence):
+        code, out, said = self.run("fit", files / "x.aa", files / "x.bb", "-o", files / "m.scca", *options)
+        assert code == 1
+        assert out == ""
         assert said.count("\n") == 1
-        assert "--factors has no anchors; got --anchors sequential" in said
+        assert sentence in said
+        assert not (files / "m.scca").exists()
+
+    @pytest.mark.parametrize("gone", ["--factors", "--anchors"])
+    def test_options_that_are_no_more(self, files, gone):
+        code, _, said = self.run("fit", files / "x.aa", files / "x.bb", "-o", files / "m.scca", gone)
+        assert code == 2
+        assert "No such option" in said

@@ -19,15 +19,40 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return BilingualModel(20).fit(PairedText.of(list(corpus.en[:60]), list(corpus.fr[:60]), ("en", "fr")))
+    """Anchored: what its vectors are, and what it generates, is told by a few lines of NumPy."""
+    pairs = PairedText.of(list(corpus.en[:60]), list(corpus.fr[:60]), ("en", "fr"))
+    return BilingualModel(20, anchors="cross-energy").fit(pairs)
 
 
 def test_is_sparse_cca_of_the_tfidf_vectors(model, corpus):
     X = TextVectorizer().fit_transform(corpus.en[:60])
     Y = TextVectorizer().fit_transform(corpus.fr[:60])
-    reference = scca.SparseCCA(20).fit(X, Y)
+    reference = scca.SparseCCA(20, anchors="cross-energy").fit(X, Y)
     np.testing.assert_allclose(model.scca_.x_rotations_, reference.x_rotations_, atol=1e-12)
     assert model.languages_ == ("en", "fr")
+
+
+def test_is_shared_factors_of_the_vectors_by_default(corpus):
+    first, second = list(corpus.en[:60]), list(corpus.fr[:60])
+    settings = {"rendering": "dense", "ridge": 0.5, "feature_weights": None, "held_out": 2, "random_state": 3}
+    for given in ({"held_out": 0}, settings):
+        model = BilingualModel(5, **given).fit(PairedText.of(first, second, ("en", "fr")))
+        reference = scca.SparseCCA(5, **given).fit(model.vectorize(first, "en"), model.vectorize(second, "fr"))
+        np.testing.assert_allclose(model.scca_.x_weights_, reference.x_weights_, atol=1e-12)
+        np.testing.assert_allclose(model.scca_.y_weights_, reference.y_weights_, atol=1e-12)
+        assert hasattr(model.scca_, "p_value_") == (given["held_out"] > 0)
+        assert [vectorizer.min_df for vectorizer in model.vectorizers_] == [2, 2]
+
+
+def test_paper_settings_are_the_papers_method(corpus):
+    first, second = corpus.en[:40], corpus.fr[:40]
+    model = BilingualModel(4, anchors="sequential", feature_weights=None)
+    model.fit(PairedText.of(list(first), list(second), ("en", "fr")))
+    X, Y = (TextVectorizer().fit_transform(texts) for texts in (first, second))
+    reference = scca.SparseCCA(4, **scca.PAPER).fit(X, Y)
+    np.testing.assert_array_equal(model.scca_.anchors_, reference.anchors_)
+    np.testing.assert_allclose(model.scca_.x_weights_, reference.x_weights_, atol=1e-12)
+    np.testing.assert_allclose(model.scca_.y_rotations_, reference.y_rotations_, atol=1e-12)
 
 
 def test_projection_uses_training_statistics_only(model, corpus):
@@ -199,11 +224,11 @@ class TestBadInput:
 class TestFewWords:
     """A model of 40 words a language reads no other."""
 
-    @pytest.fixture(scope="class")
+    @pytest.fixture(scope="class", params=[None, "cross-energy"])
     @classmethod
-    def few(cls, corpus):
+    def few(cls, corpus, request):
         pairs = PairedText.of(list(corpus.en[:120]), list(corpus.fr[:120]), ("en", "fr"))
-        return BilingualModel(5, n_words=40).fit(pairs)
+        return BilingualModel(5, n_words=40, anchors=request.param, held_out=0).fit(pairs)
 
     @staticmethod
     def words(few, side):
@@ -214,7 +239,8 @@ class TestFewWords:
     def test_a_document_of_other_words_has_no_score(self, few):
         for side, language in enumerate(("en", "fr")):
             read, unread = self.words(few, side)
-            assert len(read) == 40
+            assert 20 < len(read) <= 40
+            assert len(read) == 40 or few.anchors is None  # of those chosen, factors read the ones with a weight
             scores = few.project([" ".join(sorted(unread)[:30]), sorted(read)[0]], language)
             assert not scores[0].any()
             assert scores[1].any()
@@ -239,5 +265,5 @@ class TestFewWords:
             answer = few.translate(word, source="en")
             assert {item.name for item in answer.words} <= read
             assert {item.name for item in answer.company} <= self.words(few, 0)[0]
-        with pytest.raises(ValueError, match=r"is none of the 40 words the model reads; "):
+        with pytest.raises(ValueError, match=f"is none of the {len(read)} words the model reads; "):
             few.translate(sorted(unread)[0], source="fr")

@@ -13,7 +13,7 @@ from scca.views import Preparation
 @pytest.fixture(scope="module")
 def model():
     corpus = load_trilingual()
-    return BilingualModel(3).fit(PairedText.of(corpus.en, corpus.fr, ("en", "fr")))
+    return BilingualModel(3, anchors="cross-energy").fit(PairedText.of(corpus.en, corpus.fr, ("en", "fr")))
 
 
 def test_is_the_optimum_of_the_anchored_problem(rng):

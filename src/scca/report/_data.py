@@ -66,7 +66,7 @@ def prepare(model: BilingualModel) -> ReportData:
         documents=model.training_[0].shape[0],
         vocabulary=vocabulary,
         correlations=scca.correlations_.tolist(),
-        held_out=getattr(scca, "held_out_correlations_", np.empty(0)).tolist(),
+        held_out=[r for r in getattr(scca, "held_out_correlations_", np.empty(0)).tolist() if not np.isnan(r)],
         words_used=running_union(scca.x_weights_),
         second_used=running_union(scca.y_weights_),
         second_unit="words" if factors else "documents",
