@@ -366,7 +366,6 @@ class TestBadInput:
             ({"n_components": 31}, "`n_components` upper bound is n_features=30 of X. Got 31"),
             ({"representation": "primal"}, "representation must be"),
             ({"anchors": [0, 36]}, "anchors must lie between 0 and 35"),
-            ({"anchors": None, "n_components": "auto"}, 'n_components="auto" is not for a search .*; give a number'),
         ],
     )
     def test_settings(self, pairs, settings, message):
@@ -380,3 +379,10 @@ class TestBadInput:
             small().fit(X, Y[:35])
         with pytest.raises(ValueError, match=r"square kernel matrix .* got shape \(36, 20\)"):
             small(kernel="precomputed").fit(X, Y)
+
+
+def test_components_are_counted_once_for_all_folds():
+    X, Y = make_planted(90, 40, 30, n_factors=2, strength=2, random_state=0).views
+    model = SparseCCACV("auto", mu_factors=(0.5, 2), cv=3, held_out=0).fit(X, Y)
+    assert model.n_components_ == 2
+    assert model.component_scores_.shape == (2, 2)
