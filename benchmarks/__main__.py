@@ -27,7 +27,7 @@ def main() -> None:
     runs = measured | {
         "open_questions": lambda: open_questions.run(arguments.output, arguments.corpus, arguments.splits),
         "translation": lambda: translation.run(arguments.corpus),
-        "factors": lambda: factors.run(arguments.corpus),
+        "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
@@ -56,6 +56,8 @@ def _parser() -> argparse.ArgumentParser:
         help="two line-aligned text files (.gz or not) for 'sparse' instead of made-up documents, and for "
         "'open_questions', 'translation' and 'factors' instead of the built-in corpus",
     )
+    parser.add_argument("--join", type=int, default=1, metavar="K", help="lines a document of 'factors' (%(default)s)")
+    parser.add_argument("--short", action="store_true", help="2,000 pairs and 200 factors for 'factors'")
     parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="where 'open_questions' leaves its page")
     parser.add_argument("--splits", type=int, default=2, help="random splits of 'open_questions' (%(default)s)")
     return parser

@@ -1,5 +1,6 @@
 """What `SparseCCA` does with `anchors=None`: components that are shared factors."""
 
+from dataclasses import replace
 from functools import partial
 from numbers import Real
 
@@ -24,6 +25,7 @@ from ._components import EmptyComponentWarning
 from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
 from ._held_out import HeldOut, held_out_correlations
 from ._preparing import PreparedPair
+from ._share import needed_share
 
 __all__ = ["FactorComponents", "refuse_without_factors"]
 
@@ -33,6 +35,8 @@ _RIDGE = 0.25  # of the factors, beside samples of unit norm
 
 class FactorComponents(PairedTransformer):
     """The part of `SparseCCA` that fits shared factors, as its docstring says."""
+
+    _chooses_features = True
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
@@ -75,12 +79,21 @@ class FactorComponents(PairedTransformer):
             self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
         return self
 
+    def _read_features(self, X, Y, n_components: int) -> int | float | None:
+        automatic = isinstance(self.n_features, str)
+        sparse = self.anchors is None and self.rendering == "sparse" and not self._dual_views
+        if not automatic or not sparse or self.feature_weights is None:
+            return super()._read_features(X, Y, n_components)
+        settings = replace(self._check_factor_settings(), dense=True)
+        with blas_threads_for(X.size, Y.size):
+            return needed_share(X, Y, self._preparing(), n_components, settings)
+
     def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress) -> HeldOut | None:
         if not self.held_out:
             return None
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))
         pairs = Pairs(pair.samples["X"], pair.samples["Y"], kernels)
-        model = clone(self).set_params(n_components=fit.scores.shape[1])
+        model = clone(self).set_params(n_components=fit.scores.shape[1], n_features=pair.n_features)
         scores = partial(held_out_scores, model, settings, fit.scores)
         return held_out_correlations(scores, pairs, fit.scores.shape[1], self.held_out, self.n_jobs, progress)
 

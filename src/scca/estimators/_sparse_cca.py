@@ -78,8 +78,8 @@ class SparseCCA(FactorComponents):
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
         Penalties on the features and on the samples. "auto" is the paper's rule, the mean over all features (samples)
         of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each component; "auto*0.5" half of it; a number
-        is absolute. More penalty, fewer weights. Of shared factors "auto" is 0.07 times the largest penalty that leaves
-        a weight, max |2 A't|.
+        is absolute. More penalty, fewer weights. Of shared factors "auto" is 0.3 times the mean of |2 A't| over the
+        features that are read, and more where a factor would have more than 100 weights.
     anchors : None, str, sequence of int or callable, default="cross-energy"
         None: no anchors, but shared factors. Otherwise the anchor of each component, a sample of the dual view (a
         feature of Y with "primal-primal", and what is said of samples here holds for its features); a strategy by name
@@ -125,13 +125,17 @@ class SparseCCA(FactorComponents):
     held_out : int, default=5
         Of shared factors: folds by which `held_out_correlations_` are found, 0 for none.
     feature_weights : "shared" or None, default="shared"
-        Multiply every feature, before centring and scaling, by how well the other view predicts it:
-        max(R^2, 0.02)^(1/4), R^2 the share of its variance that ridge regression on the other view predicts for samples
-        left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for the
-        features behind a kernel that is not linear.
-    n_features : int, optional
-        How many features of either view to read, those that the two views predict best from each other; the others get
-        the weight 0 and are never looked at, not even for a sample's norm. With "shared" feature weights only.
+        Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
+        p = min(1/4, 2.5 / sqrt(n)), R^2 the share of its variance that ridge regression on the other view predicts for
+        samples left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for
+        the features behind a kernel that is not linear.
+    n_features : "auto", int, float or None, default="auto"
+        How many features of either view to read, or which share of them (no fewer than 50): those that the two views
+        predict best from each other; the others get the weight 0 and are never looked at, not even for a sample's norm.
+        With "shared" feature weights only. None is all. "auto" is all too, but of shared factors in their sparse
+        rendering the smallest share, down to 0.15, whose factors, learnt from half of the pairs, do not find clearly
+        fewer mates in the other half (by more than four standard errors) than those of more features. Of more than
+        2,000 pairs, all features are read.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
@@ -209,7 +213,7 @@ class SparseCCA(FactorComponents):
         rendering="sparse",
         ridge="auto",
         feature_weights="shared",
-        n_features=None,
+        n_features="auto",
         kernel="linear",
         kernel_params=None,
         center=True,
