@@ -127,7 +127,8 @@ class TestWeights:
         assert model.converged_.all()
 
     def test_no_penalty_is_the_dense_rendering(self, pairs, new_pairs):
-        sparse, dense = factors(3, mu="auto*1e-9").fit(*pairs), factors(3, rendering="dense").fit(*pairs)
+        sparse = factors(3, mu="auto*1e-9", n_features=None).fit(*pairs)
+        dense = factors(3, rendering="dense").fit(*pairs)
         np.testing.assert_allclose(sparse.x_weights_, dense.x_weights_, atol=1e-6 * np.abs(dense.x_weights_).max())
         for mine, other in zip(sparse.transform_pair(*new_pairs), dense.transform_pair(*new_pairs), strict=True):
             np.testing.assert_allclose(mine, other, atol=1e-6)

@@ -16,7 +16,7 @@ from ._components import NothingSharedError
 
 _SHARE = 0.3  # of the mean of |2 A't| over the features that are read: the automatic penalty
 _MOST = 100  # weights that a person can look through; with more of them a factor's penalty is raised
-_RAISED = 1.15
+_RAISED = (1.1, 2.0)  # by the root of how many times too many they are, within these bounds
 
 __all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
 
@@ -134,10 +134,11 @@ def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: Fac
     mus = _SHARE * penalty.factor * 2.0 * pull.sum(axis=0) / n_read
     selected = select_features(view, T, mus, settings.ridge, **settings.effort)
     while penalty.factor >= 1.0:  # who asks for less penalty wants more weights
-        many = [j for j, result in enumerate(selected) if np.count_nonzero(result.w) > _MOST]
-        if not many:
+        counts = np.array([np.count_nonzero(result.w) for result in selected])
+        many = np.flatnonzero(counts > _MOST)
+        if not len(many):
             break
-        mus[many] *= _RAISED
+        mus[many] *= np.clip(np.sqrt(counts[many] / _MOST), *_RAISED)
         again = select_features(view, T[:, many], mus[many], settings.ridge, **settings.effort)
         for j, result in zip(many, again, strict=True):
             selected[j] = result

@@ -19,7 +19,6 @@ _RIDGE = 1.0  # beside a kernel whose mean diagonal is 1
 _LEAST = 0.02  # a feature that cannot be predicted keeps a little weight
 _MOST_POWER = 0.25
 _PAIRS_OF_MOST = 100  # up to here; the more pairs, the less the factors need to be told what is shared
-_FEW_FEATURES = 50  # a share of a view comes to no fewer
 _ROUNDING = 1e-20  # squares below this share of the largest are those of a constant
 _ROUNDING_OF_NORMS = 1e-12  # the same of samples that have none of the features
 _BLOCK_ENTRIES = 1 << 22
@@ -58,10 +57,10 @@ class _Side:
         self.keep(self.kept[np.sort(np.argsort(-self._gain, kind="stable")[:count])])
 
     def budget(self, n_features: int | float | None) -> int:
-        m = self._whole.shape[1]
+        n, m = self._whole.shape
         if n_features is None or not self._has_features:
             return m
-        return int(n_features) if isinstance(n_features, Integral) else max(_FEW_FEATURES, round(n_features * m))
+        return int(n_features) if isinstance(n_features, Integral) else max(n // 2, round(n_features * m))
 
     def weights(self, other_kernel: np.ndarray) -> np.ndarray | None:
         if not self._has_features:
@@ -83,7 +82,8 @@ def shared_weights(
     p is 1/4 for up to 100 pairs and falls with the root of their number, p = 2.5 / sqrt(n).
 
     A view without features is given as its kernel matrix, and gets None. With `n_features`, a number or a share of a
-    view's features (but no fewer than 50), all but so many get the weight 0: the last of `elimination`.
+    view's features (but no fewer than half as many as pairs), all but so many get the weight 0: the last of
+    `elimination`.
     """
     *_, last = elimination(first, second, n_features)
     return last

@@ -13,7 +13,7 @@ from ._preparing import Preparing
 __all__ = ["needed_share"]
 
 _LEAST = 0.15  # of a view's features: no fewer are left
-_CLEARLY = 4.0  # standard errors
+_CLEARLY = 5.0  # standard errors: short texts, which need each of their words, are beyond; few pairs are not
 _JUDGED = 1000  # pairs that are halved, at most
 
 
@@ -22,7 +22,7 @@ def needed_share(X, Y, preparing: Preparing, n_components: int, settings: Factor
 
     Half of the pairs choose the features, round by round of `elimination`, and find the factors; the mates of the other
     half are looked for; then the halves change places. A share is clearly worse if its mean of 1 - 1 / rank is above
-    the best one's by more than four standard errors of the difference. Where there are more pairs than `elimination`
+    the best one's by more than five standard errors of the difference. Where there are more pairs than `elimination`
     is judged from, a sample of them has too few with a rare feature, and all are read.
     """
     n = X.shape[0]

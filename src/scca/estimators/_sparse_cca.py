@@ -130,12 +130,12 @@ class SparseCCA(FactorComponents):
         samples left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for
         the features behind a kernel that is not linear.
     n_features : "auto", int, float or None, default="auto"
-        How many features of either view to read, or which share of them (no fewer than 50): those that the two views
-        predict best from each other; the others get the weight 0 and are never looked at, not even for a sample's norm.
-        With "shared" feature weights only. None is all. "auto" is all too, but of shared factors in their sparse
-        rendering the smallest share, down to 0.15, whose factors, learnt from half of the pairs, do not find clearly
-        fewer mates in the other half (by more than four standard errors) than those of more features. Of more than
-        2,000 pairs, all features are read.
+        How many features of either view to read, or which share of them (but no fewer than half as many as there are
+        pairs): those that the two views predict best from each other; the others get the weight 0 and are never looked
+        at, not even for a sample's norm. With "shared" feature weights only. None is all. "auto" is all too,
+        but of shared factors in their sparse rendering the smallest share, down to 0.15, whose factors, learnt from
+        half of the pairs, do not find clearly fewer mates in the other half (by more than five standard errors) than
+        those of more features. Of more than 2,000 pairs, all features are read.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
