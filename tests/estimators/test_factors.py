@@ -95,6 +95,10 @@ class TestHowManyFeatures:
         z, noise = np.random.default_rng(0).standard_normal((2, 600, 200))  # every feature has its own mate
         assert factors(150).prepare(z, z + 1.5 * noise).n_features is None
 
+    def test_a_half_that_does_not_vary_leaves_all(self, pairs):
+        X, Y = pairs
+        assert factors(1).prepare(X, Y[:, :1] * (np.arange(len(Y)) % 2)[:, None]).n_features is None
+
     def test_automatic_is_all_for_other_renderings_and_components(self, pairs):
         assert factors(rendering="dense").prepare(*pairs).n_features is None
         assert factors(representation="dual-dual").prepare(*pairs).n_features is None

@@ -32,6 +32,8 @@ def needed_share(X, Y, preparing: Preparing, n_components: int, settings: Factor
     halves = rows[::2], rows[1::2]
     found = [_errors(X, Y, *order, preparing, n_components, settings) for order in (halves, halves[::-1])]
     rounds = min(map(len, found))
+    if not rounds:
+        return None
     errors = np.hstack([np.array(half[:rounds]) for half in found])
     excess = errors - errors[np.argmin(errors.mean(axis=1))]
     as_good = excess.mean(axis=1) <= _CLEARLY * excess.std(axis=1) / np.sqrt(excess.shape[1])
@@ -49,6 +51,8 @@ def _errors(X, Y, train, test, preparing: Preparing, n_components: int, settings
             name: view.preparation.weighted(w).transform(samples[name])
             for (name, view), w in zip(views.items(), weights, strict=True)
         }
+        if not all(view.square_norms().any() for view in read.values()):  # nothing varies in this half
+            break
         try:
             fit = fit_factors(read, samples, min(n_components, len(train) - 1), settings, turn=lambda T: T)
         except NothingSharedError:
