@@ -28,7 +28,7 @@ def main() -> None:
     runs = measured | {
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus),
-        "factors": lambda: factors.run(arguments.corpus),
+        "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
     }
     unknown = [name for name in arguments.names if name not in runs]
@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         "the others about text instead of the built-in corpus",
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
+    parser.add_argument("--short", action="store_true", help="2,000 pairs and 200 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components of each method that 'readability' prints")
     return parser
 

@@ -68,6 +68,48 @@ class TestWhatIsReadIsUsed:
             strongest = np.argsort(-np.abs(weights[:, 0]))[:20]
             assert np.isin(strongest, np.flatnonzero(loadings)).sum() >= 19
 
+    @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+    @pytest.mark.parametrize("normalize", [True, False])
+    def test_a_sample_without_a_read_feature_scores_zero(self, pairs, store, normalize):
+        X, Y = (view + 1.0 for view in pairs)
+        X[4] = 0.0  # in training too
+        model = factors(2, mu="auto*3", normalize=normalize).fit(store(X), store(Y))
+        unread = ~model.x_weights_.any(axis=1)
+        assert unread.any()
+        assert not model.transform(store(np.vstack([unread * 7.0, 0.0 * unread]))).any()
+        assert not model.transform(store(X))[4].any()
+        assert model.transform(store(X))[5].all()
+
+    def test_all_that_is_read_has_a_weight(self, pairs):
+        model = factors(2, mu="auto*3").fit(*pairs)
+        for name in "xy":
+            read = getattr(model, f"{name}_feature_weights_") != 0
+            np.testing.assert_array_equal(read, getattr(model, f"{name}_weights_").any(axis=1))
+
+
+class TestHowManyFeatures:
+    def test_few_where_few_share_anything_and_all_where_each_counts(self):
+        made = make_planted(120, 400, 400, n_factors=1, n_active=20, strength=2, random_state=0)
+        few = factors(1).prepare(*made.views)
+        assert few.n_features == 0.15
+        z, noise = np.random.default_rng(0).standard_normal((2, 600, 200))  # every feature has its own mate
+        assert factors(150).prepare(z, z + 1.5 * noise).n_features is None
+
+    def test_a_half_that_does_not_vary_leaves_all(self, pairs):
+        X, Y = pairs
+        assert factors(1).prepare(X, Y[:, :1] * (np.arange(len(Y)) % 2)[:, None]).n_features is None
+
+    def test_automatic_is_all_for_other_renderings_and_components(self, pairs):
+        assert factors(rendering="dense").prepare(*pairs).n_features is None
+        assert factors(representation="dual-dual").prepare(*pairs).n_features is None
+        assert factors(feature_weights=None).prepare(*pairs).n_features is None
+        assert SparseCCA(2).prepare(*pairs).n_features is None
+
+    def test_an_automatic_penalty_leaves_no_more_than_a_hundred(self):
+        made = make_planted(60, 900, 900, n_factors=1, n_active=300, strength=1, random_state=0)
+        weights = factors(2).fit(*made.views).x_weights_
+        assert 50 < np.count_nonzero(weights, axis=0).max() <= 100
+
 
 class TestWeights:
     def test_are_ridge_regressions_of_one_factor_on_its_own_features(self, pairs):
@@ -89,7 +131,8 @@ class TestWeights:
         assert model.converged_.all()
 
     def test_no_penalty_is_the_dense_rendering(self, pairs, new_pairs):
-        sparse, dense = factors(3, mu="auto*1e-9").fit(*pairs), factors(3, rendering="dense").fit(*pairs)
+        sparse = factors(3, mu="auto*1e-9", n_features=None).fit(*pairs)
+        dense = factors(3, rendering="dense").fit(*pairs)
         np.testing.assert_allclose(sparse.x_weights_, dense.x_weights_, atol=1e-6 * np.abs(dense.x_weights_).max())
         for mine, other in zip(sparse.transform_pair(*new_pairs), dense.transform_pair(*new_pairs), strict=True):
             np.testing.assert_allclose(mine, other, atol=1e-6)

@@ -1,5 +1,7 @@
 """Feature weights against regressions that really leave samples out, and what they do to a model."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,7 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from scca import KernelCCA, SparseCCA
 from scca.datasets import load_trilingual, make_planted
-from scca.estimators._feature_weights import held_out_gain, shared_weights
+from scca.estimators._feature_weights import elimination, held_out_gain, shared_weights
 from scca.text import TextVectorizer
 from scca.views import Preparation
 
@@ -111,6 +113,30 @@ def test_planted_features_are_chosen(mode):
         assert np.array_equal(np.flatnonzero(weights), np.flatnonzero(loadings.any(axis=1)))
 
 
+def test_elimination_ends_with_the_features_asked_for(rng):
+    made = make_planted(40, 200, 120, n_factors=1, n_active=6, strength=1.5, random_state=1)
+    views = [prepared(view) for view in made.views]
+    rounds = [[np.flatnonzero(weights) for weights in pair] for pair in elimination(*views, 60)]
+    assert [[len(kept) for kept in pair] for pair in rounds] == [[200, 120], [140, 84], [98, 60], [68, 60], [60, 60]]
+    for before, after in pairwise(rounds):
+        assert all(np.isin(new, old).all() for old, new in zip(before, after, strict=True))
+    for found, expected in zip(shared_weights(*views, 60), rounds[-1], strict=True):
+        np.testing.assert_array_equal(np.flatnonzero(found), expected)
+    share = shared_weights(*views, 0.15)  # but no fewer than half as many as pairs
+    assert [np.count_nonzero(weights) for weights in share] == [30, 20]
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_features_left_are_judged_as_if_there_were_no_others(rng, store):
+    """Dropping features is the same as never having had them: norms are those over the features left."""
+    X, Y = rng.standard_normal((30, 80)), rng.standard_normal((30, 70))
+    first, second = shared_weights(prepared(store(X)), prepared(store(Y)), 60)
+    left = [np.flatnonzero(weights) for weights in (first, second)]
+    again = shared_weights(prepared(store(X[:, left[0]])), prepared(store(Y[:, left[1]])))
+    np.testing.assert_allclose(first[left[0]], again[0], rtol=1e-9)
+    np.testing.assert_allclose(second[left[1]], again[1], rtol=1e-9)
+
+
 def test_many_pairs_are_sampled(monkeypatch, rng):
     import scca.estimators._preparing as module
 
@@ -140,5 +166,8 @@ def test_bad_settings_are_refused(views):
         SparseCCA(1, feature_weights="idf").fit(*views)
     with pytest.raises(ValueError, match="n_features chooses among weighted features; set feature_weights='shared'"):
         SparseCCA(1, feature_weights=None, n_features=3).fit(*views)
+    for value in (0, 1.5, "all"):
+        with pytest.raises(ValueError, match="n_features must be"):
+            SparseCCA(1, n_features=value).fit(*views)
     with pytest.raises(ValueError, match="n_features must be"):
-        SparseCCA(1, n_features=0).fit(*views)
+        KernelCCA(1, feature_weights="shared", n_features="auto").fit(*views)

@@ -134,7 +134,7 @@ def fit(
         rendering="dense" if dense else "sparse",
         anchors="sequential" if paper else None,
         feature_weights=None if paper else "shared",
-        n_words=words,
+        n_words=words or "auto",
         random_state=seed,
         keep_texts=texts,
     )

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     x_preparation_: Any
     y_preparation_: Any
     _transformed = "X"  # the view that `transform` reads
+    _chooses_features = False  # whether `n_features` may be "auto"
 
     @property
     @abstractmethod
@@ -82,14 +83,20 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     ) -> PreparedPair:
         """`prepare` for parts of data that were checked before; `x_view` is what `prepare_x` made of the same X."""
         n_components = self._check_n_components(X, Y)
-        views = self._preparing().views(X, Y, x_view)
+        preparing = replace(self._preparing(), n_features=self._read_features(X, Y, n_components))
+        views = preparing.views(X, Y, x_view)
         return PreparedPair(
             views={name: self._view(view, name, n_components) for name, view in views.items()},
             samples={"X": X, "Y": Y},
             dtypes={"X": X.dtype, "Y": Y.dtype},
             n_components=n_components,
             known=known or Known(X.shape[1], None, Y.shape[1], None),
+            n_features=preparing.n_features,
         )
+
+    def _read_features(self, X, Y, n_components: int) -> int | float | None:
+        """How many features of a view to read, or which share of them; None for all."""
+        return None if isinstance(self.n_features, str) else self.n_features
 
     def prepare_x(self, X) -> FeatureView | StoredKernelView:
         """What `prepare_checked` makes of a checked X, whatever it is paired with."""
@@ -102,7 +109,6 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             center=self.center,
             normalize=self.normalize,
             weighted=self.feature_weights is not None,
-            n_features=self.n_features,
             n_jobs=self.n_jobs,
         )
 
@@ -177,10 +183,17 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check_weighting(self) -> None:
         check_choice(self.feature_weights, "feature_weights", ("shared", None))
-        if self.n_features is not None:
+        if self.n_features is None:
+            return
+        if isinstance(self.n_features, str) and self.n_features == "auto" and self._chooses_features:
+            return
+        if isinstance(self.n_features, float | np.floating):
+            if not 0 < self.n_features <= 1:
+                raise ValueError(f"n_features must be a share from 0 to 1 or a number; got {shown(self.n_features)}.")
+        else:
             check_count(self.n_features, "n_features")
-            if self.feature_weights is None:
-                raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
+        if self.feature_weights is None:
+            raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
 
     def _components_asked(self) -> int | None:
         """How many components are asked for; None for as many as hold on pairs left out."""

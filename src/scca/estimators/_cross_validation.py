@@ -98,7 +98,7 @@ class SparseCCACV(SparseCCA):
         rendering="sparse",
         ridge="auto",
         feature_weights="shared",
-        n_features=None,
+        n_features="auto",
         kernel="linear",
         kernel_params=None,
         center=True,

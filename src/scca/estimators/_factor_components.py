@@ -27,6 +27,7 @@ from ._components import EmptyComponentWarning
 from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
 from ._held_out import CHANCE, HeldOut, count_shared, held_out_correlations
 from ._preparing import PreparedPair
+from ._share import needed_share
 
 __all__ = ["FactorComponents", "refuse_without_factors"]
 
@@ -37,6 +38,8 @@ _RIDGE = 0.25  # of the factors, beside samples of unit norm
 
 class FactorComponents(PairedTransformer):
     """The part of `SparseCCA` that fits shared factors, as its docstring says."""
+
+    _chooses_features = True
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
         n_components = self._components_asked() or self._count(pair, settings)
@@ -93,11 +96,20 @@ class FactorComponents(PairedTransformer):
                 *(self.correlations_[j], self.dual_gap_[:, j].max()),
             )
 
+    def _read_features(self, X, Y, n_components: int) -> int | float | None:
+        automatic = isinstance(self.n_features, str)
+        sparse = self.anchors is None and self.rendering == "sparse" and not self._dual_views
+        if not automatic or not sparse or self.feature_weights is None:
+            return super()._read_features(X, Y, n_components)
+        settings = replace(self._check_factor_settings(), dense=True)
+        with blas_threads_for(X.size, Y.size):
+            return needed_share(X, Y, self._preparing(), n_components, settings)
+
     def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress) -> HeldOut | None:
         if not self.held_out:
             return None
         n_components = fit.scores.shape[1]
-        model = clone(self).set_params(n_components="auto")  # fewer pairs may have fewer factors
+        model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
         scores = partial(held_out_scores, model, settings, fit.scores)
         return held_out_correlations(
             scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws(), progress

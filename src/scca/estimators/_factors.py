@@ -1,7 +1,7 @@
 """Components that are shared factors: scores that both views predict, rendered by few features of each."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,9 @@ from ..views import FeatureView, Preparation, PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
 
-_SHARE = 0.07  # of the largest penalty that leaves a weight: the automatic one
+_SHARE = 0.3  # of the mean of |2 A't| over the features that are read: the automatic penalty
+_MOST = 100  # weights that a person can look through; with more of them a factor's penalty is raised
+_RAISED = (1.1, 2.0)  # by the root of how many times too many they are, within these bounds
 
 __all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
 
@@ -28,8 +30,8 @@ class FactorSettings:
     ridge : float
         lambda of the factors and of the weights.
     mu, gamma : Penalty
-        Of the selection of features, and of samples where a view is dual; the automatic value is a share of the largest
-        penalty that leaves a weight, max |2 A't|.
+        Of the selection of features, and of samples where a view is dual; the automatic value is a share of the mean of
+        |2 A't|, raised where more than 100 would be selected.
     dense : bool
         Weights on all coordinates instead.
     effort : dict
@@ -107,26 +109,53 @@ def render(view: PreparedView, samples, T: np.ndarray, settings: FactorSettings)
             n_passes=nothing,
             converged=np.ones(T.shape[1], dtype=bool),
         )
-    largest = 2.0 * np.abs(view.rmatmat(T)).max(axis=0)  # penalties from here on leave nothing
     penalty = settings.gamma if view.columns_are_samples else settings.mu
-    mus = _SHARE * penalty.factor * largest if penalty.value is None else np.full(T.shape[1], penalty.value)
-    selected = select_features(view, T, mus, settings.ridge, **settings.effort)
+    selected = _selected(view, T, penalty, settings)
     if not isinstance(view, FeatureView) or view.preparation is None:
         weights = np.column_stack([result.w for result in selected])
         return _rendering(view, weights, selected, 0.0, 0.0)
     chosen = [np.flatnonzero(result.w) for result in selected]
-    read = _reading(view.preparation, view.shape[1], chosen).transform(samples)
-    weighed = weigh_features(read, T, chosen, settings.ridge)
+    while True:
+        union = np.unique(np.concatenate(chosen))
+        read = _reading(view, union).transform(samples)
+        weighed = weigh_features(read, T, chosen, settings.ridge)
+        chosen = [np.flatnonzero(w) for w in weighed.weights.T]
+        if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # what is read is used
+            break
     return _rendering(read, weighed.weights, selected, weighed.objective, weighed.dual_gap)
 
 
-def _reading(preparation: Preparation, n_features: int, chosen: Sequence[np.ndarray]) -> Preparation:
-    """The preparation that reads the chosen features and no others, not even for the norm of a sample."""
-    weights = np.ones(n_features) if preparation.feature_weights is None else preparation.feature_weights
-    read = np.zeros(n_features)
-    union = np.unique(np.concatenate(chosen))
-    read[union] = weights[union]
-    return preparation.weighted(read)
+def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
+    """The elastic nets; an automatic penalty is raised until no factor has more than `_MOST` weights."""
+    if penalty.value is not None:
+        return select_features(view, T, np.full(T.shape[1], penalty.value), settings.ridge, **settings.effort)
+    pull = np.abs(view.rmatmat(T))
+    n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
+    mus = _SHARE * penalty.factor * 2.0 * pull.sum(axis=0) / n_read
+    selected = select_features(view, T, mus, settings.ridge, **settings.effort)
+    while penalty.factor >= 1.0:  # who asks for less penalty wants more weights
+        counts = np.array([np.count_nonzero(result.w) for result in selected])
+        many = np.flatnonzero(counts > _MOST)
+        if not len(many):
+            break
+        mus[many] *= np.clip(np.sqrt(counts[many] / _MOST), *_RAISED)
+        again = select_features(view, T[:, many], mus[many], settings.ridge, **settings.effort)
+        for j, result in zip(many, again, strict=True):
+            selected[j] = result
+    return selected
+
+
+def _reading(view: FeatureView, features: np.ndarray) -> Preparation:
+    """The preparation that reads these features and no others, not even for the norm of a sample.
+
+    A sample that has none of them is zero: there is nothing to say of it.
+    """
+    preparation = view.preparation
+    assert preparation is not None
+    weights = np.ones(view.shape[1]) if preparation.feature_weights is None else preparation.feature_weights
+    read = np.zeros(view.shape[1])
+    read[features] = weights[features]
+    return replace(preparation, feature_weights=read, blank=True)
 
 
 def _rendering(view, weights, selected: list[ComponentResult], objective, dual_gap) -> Rendering:

@@ -1,21 +1,26 @@
 """How well each feature of a view is predicted from the other view, and the weight this earns it."""
 
+from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from ..views import FeatureView
+from ..views._preparation import inverse_norms
 
-__all__ = ["FEWEST_PAIRS", "MOST_PAIRS", "held_out_gain", "shared_weights"]
+__all__ = ["FEWEST_PAIRS", "KEPT", "MOST_PAIRS", "elimination", "held_out_gain", "shared_weights"]
 
 FEWEST_PAIRS = 4
+KEPT = 0.7  # of a view's features in each round of elimination
 MOST_PAIRS = 2000  # used for the estimate, which takes a square matrix of them
 
 _RIDGE = 1.0  # beside a kernel whose mean diagonal is 1
 _LEAST = 0.02  # a feature that cannot be predicted keeps a little weight
-_POWER = 0.25
-_KEPT = 0.9  # of a view's features in each round of elimination
+_MOST_POWER = 0.25
+_PAIRS_OF_MOST = 100  # up to here; the more pairs, the less the factors need to be told what is shared
 _ROUNDING = 1e-20  # squares below this share of the largest are those of a constant
+_ROUNDING_OF_NORMS = 1e-12  # the same of samples that have none of the features
 _BLOCK_ENTRIES = 1 << 22
 
 
@@ -27,52 +32,84 @@ class _Side:
         self._has_features = isinstance(view, FeatureView)
         self.kept = np.arange(view.shape[1])
 
-    @property
-    def view(self) -> FeatureView:
-        """The features that are kept, centred and scaled as the whole is."""
-        return self._whole if len(self.kept) == self._whole.shape[1] else self._whole.restricted(self.kept)
+        self._gain = np.zeros(len(self.kept))
+        self.view: Any = view
+        self.kernel = view.outer() if isinstance(view, FeatureView) else view
 
-    @property
-    def kernel(self) -> np.ndarray:
-        return self.view.outer() if self._has_features else self._whole
+    def keep(self, kept: np.ndarray) -> None:
+        """Read these features alone, also for the norm of a sample."""
+        self.kept = kept
+        part = self._whole.restricted(kept)
+        scale = self._whole.scale
+        kernel = FeatureView(part.storage, part.mean).outer()
+        if scale is not None:
+            squares = np.diag(kernel)
+            scale = inverse_norms(squares, _ROUNDING_OF_NORMS * squares.max(initial=0.0))
+            kernel = kernel * scale[:, None] * scale
+        self.view = FeatureView(part.storage, part.mean, scale)
+        self.kernel = kernel
 
-    def exceeds(self, n_features: int) -> bool:
-        return self._has_features and len(self.kept) > n_features
+    def drop_some(self, budget: int) -> None:
+        """Keep seven tenths of the features, those that gain most, and no fewer than `budget`."""
+        if not self._has_features or len(self.kept) <= budget:
+            return
+        count = max(budget, int(KEPT * len(self.kept)))
+        self.keep(self.kept[np.sort(np.argsort(-self._gain, kind="stable")[:count])])
 
-    def drop_some(self, n_features: int, other_kernel: np.ndarray) -> None:
-        """Keep nine tenths of the features, those that gain most, and no fewer than `n_features`."""
-        count = max(n_features, int(_KEPT * len(self.kept)))
-        gain, _ = held_out_gain(self.view, other_kernel)
-        self.kept = self.kept[np.sort(np.argsort(-gain, kind="stable")[:count])]
+    def budget(self, n_features: int | float | None) -> int:
+        n, m = self._whole.shape
+        if n_features is None or not self._has_features:
+            return m
+        return int(n_features) if isinstance(n_features, Integral) else max(n // 2, round(n_features * m))
 
     def weights(self, other_kernel: np.ndarray) -> np.ndarray | None:
         if not self._has_features:
             return None
         gain, deviation = held_out_gain(self.view, other_kernel)
+        self._gain = gain
         varies = deviation > _ROUNDING * deviation.max(initial=0.0)
         explained = np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0)
         weights = np.zeros(self._whole.shape[1])
-        weights[self.kept] = np.maximum(explained, _LEAST) ** _POWER
+        weights[self.kept] = np.maximum(explained, _LEAST) ** _power(len(other_kernel))
         return weights
 
 
 def shared_weights(
-    first: FeatureView | np.ndarray, second: FeatureView | np.ndarray, n_features: int | None = None
+    first: FeatureView | np.ndarray, second: FeatureView | np.ndarray, n_features: int | float | None = None
 ) -> list[np.ndarray | None]:
-    """max(R^2, 0.02)^(1/4) of every feature of both views, R^2 as `held_out_gain` gives it.
+    """max(R^2, 0.02)^p of every feature of both views, R^2 as `held_out_gain` gives it.
 
-    A view without features is given as its kernel matrix, and gets None. With `n_features`, all but so many features of
-    a view get the weight 0. The tenth of a view's features that gains least from the features left in the other is
-    dropped in each round and the rest is judged anew: a feature that only dropped ones predicted goes as well.
+    p is 1/4 for up to 100 pairs and falls with the root of their number, p = 2.5 / sqrt(n).
+
+    A view without features is given as its kernel matrix, and gets None. With `n_features`, a number or a share of a
+    view's features (but no fewer than half as many as pairs), all but so many get the weight 0: the last of
+    `elimination`.
+    """
+    *_, last = elimination(first, second, n_features)
+    return last
+
+
+def elimination(
+    first: FeatureView | np.ndarray, second: FeatureView | np.ndarray, n_features: int | float | None
+) -> Iterator[list[np.ndarray | None]]:
+    """Weights of both views with all features, then with fewer and fewer, and at last with `n_features`.
+
+    Three tenths of a view's features, those that gain least from the features left in the other, are dropped in each
+    round and the rest is judged anew: a feature that only dropped ones predicted goes as well.
     """
     sides = _Side(first), _Side(second)
-    while n_features is not None and any(side.exceeds(n_features) for side in sides):
-        kernels = [side.kernel for side in sides]
-        for side, other_kernel in zip(sides, reversed(kernels), strict=True):
-            if side.exceeds(n_features):
-                side.drop_some(n_features, other_kernel)
-    kernels = [side.kernel for side in sides]
-    return [side.weights(other_kernel) for side, other_kernel in zip(sides, reversed(kernels), strict=True)]
+    budgets = [side.budget(n_features) for side in sides]
+    while True:
+        kernels = [side.kernel for side in reversed(sides)]
+        yield [side.weights(other_kernel) for side, other_kernel in zip(sides, kernels, strict=True)]
+        if all(len(side.kept) <= budget for side, budget in zip(sides, budgets, strict=True)):
+            return
+        for side, budget in zip(sides, budgets, strict=True):
+            side.drop_some(budget)
+
+
+def _power(n_pairs: int) -> float:
+    return _MOST_POWER * min(1.0, (_PAIRS_OF_MOST / n_pairs) ** 0.5)
 
 
 def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

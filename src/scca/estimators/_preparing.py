@@ -48,6 +48,8 @@ class PreparedPair:
         How many the estimator asked for.
     known : Known
         What is remembered of the features.
+    n_features : int, float or None
+        How many features of a view, or which share of them, are read; None for all.
     """
 
     views: Mapping[str, PreparedView]
@@ -55,6 +57,7 @@ class PreparedPair:
     dtypes: Mapping[str, np.dtype]
     n_components: int
     known: Known
+    n_features: int | float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,8 @@ class Preparing:
     center, normalize : bool
     weighted : bool
         Whether features are weighted by how well the other view predicts them.
-    n_features : int or None
-        How many features of a view are read; None for all.
+    n_features : int, float or None
+        How many features of a view, or which share of them, are read; None for all.
     n_jobs : int or None
     """
 
@@ -77,7 +80,7 @@ class Preparing:
     center: bool
     normalize: bool
     weighted: bool
-    n_features: int | None = None
+    n_features: int | float | None = None
     n_jobs: int | None = None
 
     def views(self, X, Y, x_view: Prepared | None = None) -> dict[str, Prepared]:

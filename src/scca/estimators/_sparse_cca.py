@@ -90,21 +90,25 @@ class SparseCCA(FactorComponents):
     rendering : {"sparse", "dense"}, default="sparse"
         Of shared factors: weights on few features, or on all by ridge regression.
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
-        Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.07
-        times the largest penalty that leaves a weight, max |2 A't|. Of anchored components it is the paper's rule, the
-        mean over all features (samples) of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each.
-        "auto*0.5" is half of it; a number is absolute.
+        Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.3
+        times the mean of |2 A't| over the features that are read, and more where a factor would have more than 100
+        weights. Of anchored components it is the paper's rule, the mean over all features (samples) of |2 X_j'K_j e|
+        (|2 K_j^2 e|) at e = the anchor alone, anew for each. "auto*0.5" is half of it; a number is absolute.
     ridge : "auto" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
         norm.
     feature_weights : "shared" or None, default="shared"
-        Multiply every feature, before centring and scaling, by how well the other view predicts it:
-        max(R^2, 0.02)^(1/4), R^2 the share of its variance that ridge regression on the other view predicts for samples
-        left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for the
-        features behind a kernel that is not linear.
-    n_features : int, optional
-        How many features of either view to read, those that the two views predict best from each other; the others get
-        the weight 0 and are never looked at, not even for a sample's norm. With "shared" feature weights only.
+        Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
+        p = min(1/4, 2.5 / sqrt(n)), R^2 the share of its variance that ridge regression on the other view predicts for
+        samples left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for
+        the features behind a kernel that is not linear.
+    n_features : "auto", int, float or None, default="auto"
+        How many features of either view to read, or which share of them (but no fewer than half as many as there are
+        pairs): those that the two views predict best from each other; the others get the weight 0 and are never looked
+        at, not even for a sample's norm. With "shared" feature weights only. None is all. "auto" is all too,
+        but of shared factors in their sparse rendering the smallest share, down to 0.15, whose factors, learnt from
+        half of the pairs, do not find clearly fewer mates in the other half (by more than five standard errors) than
+        those of more features. Of more than 2,000 pairs, all features are read.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
@@ -181,7 +185,7 @@ class SparseCCA(FactorComponents):
         gamma="auto",
         ridge="auto",
         feature_weights="shared",
-        n_features=None,
+        n_features="auto",
         kernel="linear",
         kernel_params=None,
         center=True,

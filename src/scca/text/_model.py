@@ -45,9 +45,9 @@ class BilingualModel(BaseEstimator):
         language and few documents of the second; `anchors="sequential", feature_weights=None` is the paper's method.
     log_counts : bool or "auto", default="auto"
         As for `TextVectorizer`; "auto" is True for shared factors (`anchors=None`) and False for anchored components.
-    n_words : int, optional
-        How many words of either language the model reads, those that the languages tell each other best; the others
-        change no score. Default: all.
+    n_words : "auto", int, float or None, default="auto"
+        How many words of either language the model reads at most, or which share of them: those that the languages
+        predict best from each other, `n_features` of `SparseCCA`. The others change no score.
     keep_texts : bool, default=True
         Remember the training documents of the second language, so that components can show them.
 
@@ -88,7 +88,7 @@ class BilingualModel(BaseEstimator):
         anchors=None,
         held_out=5,
         log_counts="auto",
-        n_words=None,
+        n_words="auto",
         tol=1e-6,
         n_jobs=None,
         random_state=None,

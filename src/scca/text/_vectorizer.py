@@ -25,7 +25,7 @@ def tokenize(text: str) -> list[str]:
 
 # sparse vectors fit no frame, whatever output is asked for; mypy does not see scikit-learn's keyword
 class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """Term frequency times log(n / df), over the words of the training documents.
+    """Term frequency times log(n / df), over the words of the n training documents, df of which have the word.
 
     Texts are brought to Unicode's composed form (NFC) first, so that one word has one spelling. A word that every
     training document has says nothing (its log is 0) and is left out. Nothing is centred or scaled here: the estimators
@@ -43,7 +43,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     analyzer : {"word", "char", "char_wb"}, default="word"
         "char" takes runs of characters instead, for scripts that put no space between words.
     log_counts : bool, default=False
-        Term frequencies 1 + log(count) instead of the count: a word said a hundred times does not drown the others.
+        Term frequencies 1 + log(count) instead of the count, and log((1 + n) / (1 + df)) + 1 instead of log(n / df):
+        a word said a hundred times does not drown the others, nor does one that few documents have.
 
     Attributes
     ----------
@@ -88,7 +89,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
                 f"all {counts.shape[0]} documents; lower min_df or pass more documents."
             )
         self.words_ = counter.get_feature_names_out()[kept]
-        self.idf_ = idf
+        self.idf_ = np.log((1 + counts.shape[0]) / (1 + np.diff(counts.indptr)[kept])) + 1 if self.log_counts else idf
         return self._weighted(counts[:, kept])
 
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:

@@ -37,12 +37,15 @@ class Preparation:
     offset : ndarray of int
         Columns whose mean dwarfs their deviations, such as years or times in seconds: of sparse samples these are
         subtracted from, not corrected for afterwards.
+    blank : bool
+        A sample that is zero in all features that are read has nothing to say: it becomes zero, not minus the mean.
     """
 
     mean: np.ndarray | None = None
     normalize: bool = False
     feature_weights: np.ndarray | None = None
     offset: np.ndarray = field(default_factory=_no_columns)
+    blank: bool = False
 
     @classmethod
     def fit(cls, data, *, center: bool = True, normalize: bool = True) -> "Preparation":
@@ -60,12 +63,19 @@ class Preparation:
         """The prepared samples, one row each."""
         squares, noise, size = self._square_norms(samples)
         scale = inverse_norms(squares, noise) if self.normalize else None
+        if self.blank:
+            scale = self._silenced(samples, scale)
         storage, mean = self._stored(samples, shifted=size > _DWARFED * squares.sum())
         return FeatureView(storage, mean, scale, squares if scale is None else squares * scale**2, preparation=self)
 
     def project(self, samples, directions, diagonal=None):
         """The prepared samples times `directions` (m, c), in float64."""
-        directions = np.asarray(directions, dtype=np.float64)
+        scores = self._project(samples, np.asarray(directions, dtype=np.float64))
+        if self.blank:
+            scores[~self.reads(samples)] = 0.0
+        return scores
+
+    def _project(self, samples, directions: np.ndarray) -> np.ndarray:
         if sp.issparse(samples):
             weighted = directions if self.feature_weights is None else self.feature_weights[:, None] * directions
             scores = samples @ weighted
@@ -82,6 +92,9 @@ class Preparation:
                 squares = np.einsum("ij,ij->i", block, block)
                 scores[rows] *= inverse_norms(squares, self._subtraction_noise(squares))[:, None]
         return scores
+
+    def _silenced(self, samples, scale: np.ndarray | None) -> np.ndarray:
+        return np.where(self.reads(samples), 1.0 if scale is None else scale, 0.0)
 
     def unweighted(self) -> "Preparation":
         """The same with equal weights for all features that are read; the others stay unread."""
