@@ -10,7 +10,8 @@ from ..engine import Pairs, Progress, Split, random_folds, run_tasks
 
 __all__ = ["HeldOut", "held_out_correlations"]
 
-_MOST_PAIRS = 20_000  # above, one split that leaves so many out
+_MANY_PAIRS = 5000  # above, one split tells enough
+_MOST_PAIRS = 20_000  # that it leaves out
 _PERMUTATIONS = 199
 _LEAST = 3  # pairs left out, for a correlation to mean anything
 
@@ -19,8 +20,8 @@ _LEAST = 3  # pairs left out, for a correlation to mean anything
 class HeldOut:
     """Correlations (c,) of the two views' scores on pairs left out, and the chance that they share nothing.
 
-    `p_value` tests the largest correlation on one half of the pairs, over all components learnt from the other half,
-    against the same with the pairs permuted.
+    `p_value` tests the largest correlation on pairs left out in one split, half of them unless there are many, over all
+    components learnt from the others, against the same with the pairs permuted.
     """
 
     correlations: np.ndarray
@@ -43,31 +44,34 @@ def held_out_correlations(
 
     Everything is learnt anew from the other pairs by `scores`. The test has a split of its own, half of the pairs:
     there, permuting the pairs left out needs no other fit and is exact, whereas the folds learn from each other's pairs
-    and vary more together than permutations of each tell. Where there are too few pairs to leave any out, all is NaN.
+    and vary more together than permutations of each tell. Of many pairs one split leaves enough out for both. Where
+    there are too few pairs to leave any out, all is NaN.
     """
     if len(pairs) < 2 * _LEAST:
         return HeldOut(np.full(n_components, np.nan), np.nan)
     rng = np.random.default_rng(0)  # the same folds in every fit of the same number of pairs
-    splits = [_half(len(pairs), rng), *_splits(len(pairs), n_folds, rng)]
+    splits = _splits(len(pairs), n_folds, rng)
     compute = partial(_of_split, scores, pairs)
-    (A, B), *folds = run_tasks(compute, splits, len(splits), "folds", n_jobs=n_jobs, progress=progress)
+    tested, *folds = run_tasks(compute, splits, len(splits), "folds", n_jobs=n_jobs, progress=progress)
+    A, B = tested
     largest = _correlations(A, B).max()
     null = [_correlations(A, B[rng.permutation(len(B))]).max() for _ in range(_PERMUTATIONS)]
     p_value = (1 + int(np.sum(null >= largest))) / (1 + _PERMUTATIONS)
-    return HeldOut(_averaged([_correlations(*fold) for fold in folds]), p_value)
-
-
-def _half(n: int, rng: np.random.Generator) -> Split:
-    order, size = rng.permutation(n), min(n // 2, _MOST_PAIRS)
-    return np.sort(order[size:]), np.sort(order[:size])
+    return HeldOut(_averaged([_correlations(*fold) for fold in folds or [tested]]), p_value)
 
 
 def _splits(n: int, n_folds: int, rng: np.random.Generator) -> list[Split]:
-    if n > 2 * _MOST_PAIRS:
-        order = rng.permutation(n)
-        return [(np.sort(order[_MOST_PAIRS:]), np.sort(order[:_MOST_PAIRS]))]
+    """The split of the test, then the folds; of many pairs the former alone."""
+    if n > _MANY_PAIRS:
+        return [_leaving_out(min(n // 5, _MOST_PAIRS), n, rng)]
+    half = _leaving_out(n // 2, n, rng)
     seed = np.random.RandomState(int(rng.integers(2**31)))
-    return random_folds(min(n_folds, n // _LEAST), n, seed)
+    return [half, *random_folds(min(n_folds, n // _LEAST), n, seed)]
+
+
+def _leaving_out(size: int, n: int, rng: np.random.Generator) -> Split:
+    order = rng.permutation(n)
+    return np.sort(order[size:]), np.sort(order[:size])
 
 
 def _of_split(scores: FoldScores, pairs: Pairs, split: Split) -> tuple[np.ndarray, np.ndarray]:
