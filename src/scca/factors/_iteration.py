@@ -34,13 +34,25 @@ class _Block:
     def of(cls, vectors: np.ndarray, images: Images) -> "_Block":
         return cls(vectors, *images(vectors))
 
-    @classmethod
-    def joined(cls, blocks: list["_Block"]) -> "_Block":
-        parts = ([block.vectors for block in blocks], [block.left for block in blocks], [b.right for b in blocks])
-        return cls(*(np.hstack(part) for part in parts))
+    @property
+    def width(self) -> int:
+        return self.vectors.shape[1]
+
+    def joined(self, other: "_Block") -> "_Block":
+        return _Block(*(np.hstack(pair) for pair in zip(self._parts, other._parts, strict=True)))
+
+    def plus(self, other: "_Block") -> "_Block":
+        return _Block(*(one + two for one, two in zip(self._parts, other._parts, strict=True)))
+
+    def chosen(self, columns: np.ndarray) -> "_Block":
+        return _Block(*(part[:, columns] for part in self._parts))
 
     def combined(self, mixture: np.ndarray) -> "_Block":
-        return _Block(self.vectors @ mixture, self.left @ mixture, self.right @ mixture)
+        return _Block(*(part @ mixture for part in self._parts))
+
+    @property
+    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.vectors, self.left, self.right
 
     def residuals(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Lw - sigma Bw, and its norm relative to that of sigma Bw."""
@@ -66,41 +78,56 @@ def leading_solutions(
     still improved, but sends no residual of its own. What the recurrences call converged must be so by true products;
     otherwise the round starts from these.
     """
-    X = _Block.of(start, images)
-    values, mixture = _best(X, start.shape[1])
-    X, P, fresh = X.combined(mixture), None, False
+    X, values = _rotated(_Block.of(start, images))
+    P, fresh = None, False
     for _ in range(max_iter):
         residual, sizes = X.residuals(values)
         if (sizes[:n_wanted] <= tol).all():
             if fresh:
                 break
-            X, P, fresh = _Block.of(X.vectors, images), None, True
+            X, values = _rotated(_Block.of(X.vectors, images))
+            P, fresh = None, True
             continue
         open_ = sizes > tol / 2
         new = precondition(residual[:, open_])
         new -= X.vectors @ (X.right.T @ new)
         norms = np.linalg.norm(new, axis=0)
         W = _Block.of(new[:, norms > 0] / norms[norms > 0], images)
-        basis = _Block.joined([X, W] if P is None else [X, W, P])
-        values, mixture = _best(basis, len(values))
-        step = mixture[:, open_].copy()
-        step[: len(values)] = 0.0
-        X, P, fresh = basis.combined(mixture), basis.combined(step), False
+        beside = W if P is None else W.joined(P)
+        values, mixture = _best(X, values, beside)
+        step = beside.combined(mixture[len(mixture) - beside.width :])
+        X = X.combined(mixture[: X.width]).plus(step)
+        P, fresh = step.chosen(open_), False
     wanted = _Block.of(X.vectors[:, :n_wanted], images)
     return Solutions(values[:n_wanted], wanted.vectors, wanted.residuals(values[:n_wanted])[1])
 
 
-def _best(basis: _Block, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rayleigh and Ritz: the largest sigma within the span of a basis, and how the basis is to be combined.
+def _rotated(block: _Block) -> tuple[_Block, np.ndarray]:
+    """The best combinations of a block alone, for which V'BV = 1 and V'LV = diag(sigma)."""
+    values, mixture = _ritz(block.vectors.T @ block.right, block.vectors.T @ block.left, block.width)
+    return block.combined(mixture), values
+
+
+def _best(X: _Block, values: np.ndarray, beside: _Block) -> tuple[np.ndarray, np.ndarray]:
+    """The best combinations of X, which is rotated already, and what stands beside it."""
+    right = np.hstack([beside.vectors.T @ X.right, beside.vectors.T @ beside.right])
+    left = np.hstack([beside.vectors.T @ X.left, beside.vectors.T @ beside.left])
+    k = X.width
+    inner = np.block([[np.eye(k), right[:, :k].T], [right]])
+    outer = np.block([[np.diag(values), left[:, :k].T], [left]])
+    return _ritz(inner, outer, k)
+
+
+def _ritz(inner: np.ndarray, outer: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest sigma within the span of a basis V, of V'BV and V'LV, and how the basis is to be combined.
 
     A basis that is nearly dependent is cut down to the directions that rounding error left intact.
     """
-    inner, left = basis.vectors.T @ basis.right, basis.vectors.T @ basis.left
     scale = 1.0 / np.sqrt(np.maximum(np.diag(inner), np.finfo(np.float64).tiny))
-    inner, left = (scale[:, None] * (matrix + matrix.T) * (scale / 2) for matrix in (inner, left))
+    inner, outer = (scale[:, None] * (matrix + matrix.T) * (scale / 2) for matrix in (inner, outer))
     lengths, directions = eigh(inner)
     kept = lengths > _DEPENDENT * lengths[-1]
     orthonormal = directions[:, kept] / np.sqrt(lengths[kept])
     size = orthonormal.shape[1]
-    values, mixture = eigh(orthonormal.T @ left @ orthonormal, subset_by_index=(max(0, size - count), size - 1))
+    values, mixture = eigh(orthonormal.T @ outer @ orthonormal, subset_by_index=(max(0, size - count), size - 1))
     return values[::-1], scale[:, None] * (orthonormal @ mixture[:, ::-1])
