@@ -14,7 +14,7 @@ __all__ = ["Products", "row_blocks"]
 
 _BLOCK_ENTRIES = 1 << 21  # scores held at a time
 _MOST_COUPLED = 3000  # features whose covariances are factorised
-_MOST_COPIED = 1 << 27  # numbers of dense columns that covariances are made of
+_MOST_COPIED = 1 << 27  # numbers of dense columns that their covariances are made of
 
 
 class Products:
@@ -77,7 +77,7 @@ class Products:
     def couple(self) -> None:
         """Factorise the covariances of the features that vary most, which `precondition` inverts exactly."""
         n, m = self.shape
-        size = min(m, _MOST_COUPLED if self._rows is not None else max(1, _MOST_COPIED // n))
+        size = min(m, _MOST_COUPLED, m if self.by_rows else max(1, _MOST_COPIED // n))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
         selection = self._view.selection()
         selection.add(self._coupled)
