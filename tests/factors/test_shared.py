@@ -6,10 +6,14 @@ import scipy.sparse as sp
 from oracles import prepare
 from scipy.linalg import block_diag, eigh
 from sklearn.metrics.pairwise import rbf_kernel
+from threadpoolctl import threadpool_limits
 
+import scca.factors._products as products
+import scca.factors._rendering as rendering
 import scca.factors._shared as module
 from scca import KernelCCA
-from scca.factors import shared_factors, spectrum_of
+from scca.factors import dense_weights, shared_factors, spectrum_of
+from scca.factors._iteration import leading_solutions
 from scca.views import Kernel, LinearKernelView, Preparation, StoredKernelView
 
 SIZES = (9, 7, 6)
@@ -107,12 +111,79 @@ def test_no_more_factors_than_the_smaller_view_has(data):
     assert found.scores.shape == (40, 2)
 
 
-def test_residuals_tell_of_an_iteration_cut_short(data, monkeypatch):
+@pytest.fixture
+def wide(rng):
+    """Three views of more features than an iteration can span at once, and sparse as words are."""
+    shared = rng.standard_normal((300, 6))
+    return [
+        sp.csr_array(np.maximum(shared @ rng.standard_normal((6, m)) / 2 + rng.standard_normal((300, m)) - 1.5, 0.0))
+        for m in (90, 70, 80)
+    ]
+
+
+@pytest.fixture
+def by_products(monkeypatch):
+    """Nothing by spectra; few features coupled and few rows at a time, so that neither is the whole."""
     monkeypatch.setattr(module, "_FEW", 0)
-    monkeypatch.setattr(module, "_MAX_ITER", 1)
-    found = shared_factors([prepared(X) for X in data[:2]], 3, [0.3, 0.3])
-    assert not found.converged.all()
-    assert (found.residuals > 1e-4).any()
+    monkeypatch.setattr(products, "_MOST_COUPLED", 20)
+    monkeypatch.setattr(products, "_BLOCK_ENTRIES", 2000)
+
+
+@pytest.mark.parametrize("n_views", [2, 3])
+@pytest.mark.parametrize("store", [sp.csr_array.toarray, sp.csc_array, lambda X: X.astype(np.float32)])
+@pytest.mark.parametrize("center", [True, False])
+def test_products_find_what_spectra_find(wide, n_views, store, center, by_products, monkeypatch):
+    views = [Preparation.fit(X, center=center).transform(X) for X in map(store, wide[:n_views])]
+    ridges = [0.3, 1.0, 0.5][:n_views]
+    monkeypatch.setattr(module, "_TOLERANCE", 1e-9)
+    found = shared_factors(views, 5, ridges)
+    monkeypatch.setattr(module, "_FEW", 3000)
+    exact = shared_factors(views, 5, ridges)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.values, exact.values, rtol=1e-12)
+    np.testing.assert_allclose(np.abs(np.sum(found.scores * exact.scores, axis=0)), 1, rtol=1e-8)
+    np.testing.assert_allclose(found.scores @ (found.scores.T @ exact.scores), exact.scores, atol=1e-8)
+
+
+@pytest.mark.parametrize("max_iter", [1, 4, 200])
+def test_residuals_are_those_of_the_equations(wide, max_iter, by_products, monkeypatch):
+    """Whether the iteration was cut short or not."""
+    monkeypatch.setattr(module, "_MAX_ITER", max_iter)
+    solved = []
+    monkeypatch.setattr(
+        module, "leading_solutions", lambda *a, **k: solved.append(leading_solutions(*a, **k)) or solved[0]
+    )
+    found = shared_factors([prepared(X) for X in wide[:2]], 5, [0.3, 0.4])
+    A, B = (prepare(X.toarray()) for X in wide[:2])
+    W, V = np.split(solved[0].vectors, [A.shape[1]])
+    right = np.vstack([A.T @ (A @ W) + 0.3 * W, B.T @ (B @ V) + 0.4 * V]) * found.values
+    left = np.vstack([A.T @ (B @ V), B.T @ (A @ W)])
+    expected = np.linalg.norm(left - right, axis=0) / np.linalg.norm(right, axis=0)
+    np.testing.assert_allclose(found.residuals, expected, rtol=1e-6)
+    assert found.converged.all() == (max_iter == 200)
+
+
+def test_products_with_two_views_are_kernel_cca(wide, by_products, monkeypatch):
+    monkeypatch.setattr(module, "_TOLERANCE", 1e-7)
+    found = shared_factors([prepared(X) for X in wide[:2]], 4, [1.0, 1.0])
+    reference = KernelCCA(4, regularization=0.5).fit(*wide[:2])
+    np.testing.assert_allclose(found.values, 0.5 * reference.canonical_values_, rtol=1e-10)
+
+
+def test_products_are_the_same_for_any_number_of_threads(wide, by_products):
+    views = [prepared(X) for X in wide]
+    with threadpool_limits(1):
+        one = shared_factors(views, 5, [0.3] * 3)
+    np.testing.assert_array_equal(shared_factors(views, 5, [0.3] * 3).scores, one.scores)
+
+
+@pytest.mark.parametrize("store", [sp.csr_array.toarray, sp.csr_array])
+def test_weights_on_all_features_solve_the_normal_equations(wide, rng, store, by_products, monkeypatch):
+    view, T = prepared(store(wide[0])), rng.standard_normal((300, 4))
+    exact = dense_weights(view, T, 0.3)
+    monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
+    np.testing.assert_allclose(dense_weights(view, T, 0.3), exact, atol=1e-7 * np.abs(exact).max())
+    assert not dense_weights(view, 0 * T, 0.3).any()
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])

@@ -5,16 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
-from scipy.sparse.linalg import LinearOperator, lsqr
 
 from ..solver import ComponentResult, Penalty, no_view, solve_views
 from ..views import FeatureView, RidgeView, View
+from ._regression import ridge_weights
 from ._spectrum import spectrum_of
 
 __all__ = ["Weighing", "dense_weights", "select_features", "weigh_features"]
 
 _FEW_SAMPLES = 3000  # up to which a view's spectrum is computed whole
-_LEAST_SQUARES = 1e-8  # relative residual at which least squares stops
 
 
 def select_features(
@@ -77,11 +76,9 @@ def weigh_features(view: FeatureView, scores: np.ndarray, chosen: Sequence[np.nd
 
 def dense_weights(view: View, scores: np.ndarray, ridge: float) -> np.ndarray:
     """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
-    if view.shape[0] <= _FEW_SAMPLES or view.columns_are_samples:
+    if not isinstance(view, FeatureView) or view.shape[0] <= _FEW_SAMPLES:
         spectrum = spectrum_of(view)
         U, values = spectrum.vectors, spectrum.values
         coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])
         return coefficients if view.columns_are_samples else view.rmatmat(coefficients)
-    operator = LinearOperator(view.shape, matvec=view.matvec, rmatvec=view.rmatvec, dtype=np.float64)
-    solved = (lsqr(operator, t, damp=np.sqrt(ridge), atol=_LEAST_SQUARES, btol=_LEAST_SQUARES) for t in scores.T)
-    return np.column_stack([solution[0] for solution in solved])
+    return ridge_weights(view, scores, ridge)
