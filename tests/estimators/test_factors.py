@@ -103,7 +103,7 @@ class TestHowManyFeatures:
         assert factors(rendering="dense").prepare(*pairs).n_features is None
         assert factors(representation="dual-dual").prepare(*pairs).n_features is None
         assert factors(feature_weights=None).prepare(*pairs).n_features is None
-        assert SparseCCA(2).prepare(*pairs).n_features is None
+        assert SparseCCA(2, anchors="sequential").prepare(*pairs).n_features is None
 
     def test_an_automatic_penalty_leaves_no_more_than_a_hundred(self):
         made = make_planted(60, 900, 900, n_factors=1, n_active=300, strength=1, random_state=0)
