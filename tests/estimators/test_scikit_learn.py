@@ -10,7 +10,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit
 
 @parametrize_with_checks(
     [
-        SparseCCA(),
+        SparseCCA(1),  # the checks have a Y of one column, and so no second factor
         SparseCCA("auto", held_out=0),
         SparseCCA(1, rendering="dense", held_out=0),
         SparseCCA(1, kernel="rbf", held_out=0),
