@@ -41,6 +41,7 @@ class SharedFactors:
     residuals : ndarray of shape (c,)
         How far each solution is from solving the problem, relative to its right side; by true products.
     converged : ndarray of bool of shape (c,)
+        Whether the residual is at most 1e-3.
     """
 
     scores: np.ndarray
