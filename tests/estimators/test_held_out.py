@@ -34,8 +34,14 @@ class Drawn:
         return np.array(next(self._orders))
 
 
-def largest_correlation(A, B, first):
-    return max(np.corrcoef(A[:, j], B[:, j])[0, 1] for j in range(first, A.shape[1]))
+def association(a, b):
+    """A sum of products over its spread where signs are a matter of chance."""
+    products = (a - a.mean()) * (b - b.mean())
+    return products.sum() / np.sqrt(np.sum(products**2))
+
+
+def largest_association(A, B, first):
+    return max(association(A[:, j], B[:, j]) for j in range(first, A.shape[1]))
 
 
 class TestPValues:
@@ -47,8 +53,8 @@ class TestPValues:
         orders = [rng.permutation(15) for _ in range(199)]
         found = _p_values(A, B, Drawn(orders))
         for j in range(n_components):
-            statistic = largest_correlation(A, B, j)
-            as_large = sum(largest_correlation(A, B[order], j) >= statistic for order in orders)
+            statistic = largest_association(A, B, j)
+            as_large = sum(largest_association(A, B[order], j) >= statistic for order in orders)
             assert found[j] == (1 + as_large) / 200
 
     def test_are_those_of_all_permutations(self):
@@ -58,8 +64,8 @@ class TestPValues:
         B = rng.standard_normal((6, 2))
         found = _p_values(A, B, np.random.default_rng(0))
         for j in range(2):
-            statistic = largest_correlation(A, B, j)
-            everything = [largest_correlation(A, B[list(order)], j) for order in permutations(range(6))]
+            statistic = largest_association(A, B, j)
+            everything = [largest_association(A, B[list(order)], j) for order in permutations(range(6))]
             exact = np.mean(np.array(everything) >= statistic - 1e-12)
             assert 0.01 < exact < 0.9
             assert abs(found[j] - exact) <= 1 / 200 + 4 * np.sqrt(exact * (1 - exact) / 199)
@@ -72,6 +78,14 @@ class TestPValues:
         p = _p_values(A, B, np.random.default_rng(0))
         assert p[0] == p[1] == 1 / 200
         assert p[2] > 0.05
+
+    def test_no_more_columns_are_looked_at_than_asked(self):
+        rng = np.random.default_rng(2)
+        A, B = rng.standard_normal((2, 40, 5))
+        B[:, 3] = A[:, 3]
+        p = _p_values(A, B, np.random.default_rng(0), 2)
+        assert p[2] == p[3] == 1 / 200
+        assert min(p[0], p[1], p[4]) > 0.05
 
     def test_a_score_that_does_not_vary_is_chance(self):
         p = _p_values(np.ones((8, 2)), np.arange(16.0).reshape(8, 2), np.random.default_rng(0))

@@ -5,6 +5,8 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor
+from scipy.linalg.lapack import dpotri
 
 from ..views import FeatureView
 from ..views._preparation import inverse_norms
@@ -21,7 +23,6 @@ _MOST_POWER = 0.25
 _PAIRS_OF_MOST = 100  # up to here; the more pairs, the less the factors need to be told what is shared
 _ROUNDING = 1e-20  # squares below this share of the largest are those of a constant
 _ROUNDING_OF_NORMS = 1e-12  # the same of samples that have none of the features
-_BLOCK_ENTRIES = 1 << 22
 
 
 class _Side:
@@ -131,17 +132,16 @@ def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarr
     K = K - K.mean(axis=1, keepdims=True)
     trace = float(np.trace(K))
     K = K * (n / trace) if trace > 0 else K
-    hat = np.linalg.solve(K + _RIDGE * np.eye(n), K) + 1.0 / n
-    residual = _square_norms(view, (np.eye(n) - hat) / (1.0 - np.diag(hat))[:, None])
+    remainder = _RIDGE * _inverse(K + _RIDGE * np.eye(n)) - 1.0 / n  # I - H
+    left_out = remainder / np.diag(remainder)[:, None]
+    residual = view.quadratic_forms(left_out.T @ left_out)
     around_mean = view.square_norms() - view.rmatvec(np.ones(n)) ** 2 / n
     deviation = np.maximum(around_mean, 0.0) * (n / (n - 1)) ** 2
     return deviation - residual, deviation
 
 
-def _square_norms(view: FeatureView, left: np.ndarray) -> np.ndarray:
-    """Squared norms of the columns of `left` times the view, in blocks of columns."""
-    m = view.shape[1]
-    step = max(1, _BLOCK_ENTRIES // len(left))
-    blocks = [None] if step >= m else [np.arange(start, min(start + step, m)) for start in range(0, m, step)]
-    products = (view.rmatvec(left.T, block) for block in blocks)
-    return np.concatenate([np.einsum("ij,ij->i", product, product) for product in products])
+def _inverse(positive: np.ndarray) -> np.ndarray:
+    """Of a positive definite matrix."""
+    factor, _ = cho_factor(positive, lower=True)
+    lower = np.tril(dpotri(factor, lower=True)[0])
+    return lower + np.tril(lower, -1).T

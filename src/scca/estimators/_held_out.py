@@ -15,6 +15,7 @@ CHANCE = 0.05  # level of the tests whether the pairs share anything
 _MANY_PAIRS = 5000  # above, one split tells enough
 _MOST_PAIRS = 20_000  # that it leaves out
 _PERMUTATIONS = 199
+_LOOKED_AHEAD = 10  # factors that have to be chance together
 _LEAST = 3  # pairs left out, for a correlation to mean anything
 
 
@@ -61,30 +62,40 @@ def held_out_correlations(
 
 
 def count_shared(scores: FoldScores, pairs: Pairs, random_state: np.random.RandomState) -> int:
-    """How many factors, the strongest first, come before the first J such that the J-th and all after it are chance.
+    """How many factors, the strongest first, come before ten in a row that are no better than chance.
 
-    `scores` gives factors as regularised CCA orders them. The largest correlation of the J-th and those after it, on
-    pairs left out, is tested as in `held_out_correlations`. Samples that are scaled to unit norm have little noise in
-    both views where they have much of a strong factor; what varies together in scale can make one factor too many.
+    `scores` gives factors as regularised CCA orders them. The largest correlation of the J-th and the nine after it, on
+    pairs left out, is tested as in `held_out_correlations`, for J = 1, 2, ...: one factor that does not hold is not
+    the end, and one among hundreds that holds by chance does not make all before it real.
     """
     if len(pairs) < 2 * _LEAST:
         return 1
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
     A, B = scores(pairs, *_tested_split(len(pairs), rng))
-    p_values = _p_values(A, B, rng)
+    p_values = _p_values(A, B, rng, _LOOKED_AHEAD)
     chance = np.flatnonzero(p_values > CHANCE)
     return max(1, int(chance[0])) if len(chance) else len(p_values)
 
 
-def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """For each column, the p-value of the largest correlation of it and those after it, against permuted pairs."""
+def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator, width: int | None = None) -> np.ndarray:
+    """For each column, the p-value of the largest association of it and the `width` - 1 (all) columns after it.
+
+    Against permuted pairs, which are exact whatever the statistic. It is sum(a b) / sqrt(sum(a^2 b^2)): samples scaled
+    to unit norm vary little in both views where they have much of a strong factor, and correlations of what varies
+    together in scale are larger by chance than those of permuted pairs.
+    """
     A, B = _standardized(A), _standardized(B)
+    columns = A.shape[1]
+    ends = [columns if width is None else min(columns, j + width) for j in range(columns)]
 
-    def largest_from_here(permuted):
-        return np.maximum.accumulate(np.einsum("ij,ij->j", A, permuted)[::-1])[::-1]
+    def largest(permuted):
+        products = A * permuted
+        spread = np.sqrt(np.einsum("ij,ij->j", products, products))
+        values = products.sum(axis=0) / np.where(spread > 0, spread, 1.0)
+        return np.array([values[j:end].max() for j, end in enumerate(ends)])
 
-    found = largest_from_here(B)
-    null = [largest_from_here(B[rng.permutation(len(B))]) for _ in range(_PERMUTATIONS)]
+    found = largest(B)
+    null = [largest(B[rng.permutation(len(B))]) for _ in range(_PERMUTATIONS)]
     return (1 + np.sum(np.array(null) >= found, axis=0)) / (1 + _PERMUTATIONS)
 
 

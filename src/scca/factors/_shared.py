@@ -99,7 +99,9 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
             out[block] -= G[:, block].T @ (G[:, block] @ z[block])
         return out
 
-    if size <= _SMALL:
+    if len(views) == 2:
+        values, Z = _of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
+    elif size <= _SMALL:
         matrix = G.T @ G
         for block in blocks:
             matrix[block, block] = 0.0
@@ -112,6 +114,18 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
     values, Z = values[order], Z[:, order]
     residuals = np.linalg.norm(products(Z) - values * Z, axis=0) / np.maximum(np.abs(values), np.finfo(float).tiny)
     return G @ Z, values, residuals
+
+
+def _of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+    """For two views the eigenvectors are pairs of singular vectors of M = G_1'G_2, found from the smaller product."""
+    turned = M.shape[0] > M.shape[1]
+    M = M.T if turned else M
+    size = len(M)
+    squares, U = eigh(M @ M.T, subset_by_index=(size - n_components, size - 1))
+    squares[squares <= size * np.finfo(np.float64).eps * squares[-1]] = 0.0  # rounding error of the squares
+    values = np.sqrt(squares)
+    V = M.T @ U / np.where(values > 0, values, 1.0)
+    return values, np.vstack([V, U] if turned else [U, V]) / np.sqrt(2.0)
 
 
 def _by_products(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> tuple:

@@ -91,6 +91,21 @@ class FeatureView(PreparedView):
             squares += self.mean * (self.mean * weights.sum() - 2.0 * self.storage.rmatvec(weights))
         return np.maximum(squares, 0.0)
 
+    def quadratic_forms(self, Q: np.ndarray) -> np.ndarray:
+        """a'Q a of every feature a, Q symmetric (n x n) and not negative."""
+        if not isinstance(self.storage, SparseStorage):
+            step = max(1, _BLOCK_ENTRIES // self.shape[0])
+            starts = range(0, self.shape[1], step)
+            blocks = (self.columns(np.arange(start, min(start + step, self.shape[1]))) for start in starts)
+            return np.concatenate([np.einsum("ij,ij->j", block, Q @ block) for block in blocks])
+        if self.scale is not None:
+            Q = Q * self.scale[:, None] * self.scale
+        forms = self.storage.quadratic_forms(np.ascontiguousarray(Q))
+        if self.mean is not None:
+            sums = Q.sum(axis=0)
+            forms += self.mean * (self.mean * sums.sum() - 2.0 * self.storage.rmatvec(sums))
+        return np.maximum(forms, 0.0)
+
     def selection(self):
         return SparseSelection(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
 

@@ -147,6 +147,12 @@ class SparseStorage(Storage):
         _square_columns(*self._arrays, weights, out)
         return out
 
+    def quadratic_forms(self, Q: np.ndarray) -> np.ndarray:
+        """a'Q a of every column a, Q symmetric."""
+        out = np.empty(self.shape[1])
+        _quadratic_columns(*self._arrays, Q, out)
+        return out
+
     def outer(self) -> np.ndarray:
         """A A', a dense array of one row and column a sample."""
         rows = self.csc.tocsr().astype(np.float64)
@@ -248,6 +254,21 @@ def _square_columns(data, indices, indptr, weights, out):
         for p in range(np.uint64(indptr[column]), np.uint64(indptr[column + 1])):
             value = np.float64(data[p])
             total += value * value * weights[np.uint64(indices[p])]
+        out[column] = total
+
+
+@compiled
+def _quadratic_columns(data, indices, indptr, Q, out):
+    for column in range(len(out)):
+        start, stop = np.uint64(indptr[column]), np.uint64(indptr[column + 1])
+        total = 0.0
+        for p in range(start, stop):
+            row = Q[np.uint64(indices[p])]
+            half = 0.0
+            for q in range(start, p):
+                half += data[q] * row[np.uint64(indices[q])]
+            value = np.float64(data[p])
+            total += value * (2.0 * half + value * row[np.uint64(indices[p])])
         out[column] = total
 
 
