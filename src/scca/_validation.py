@@ -182,8 +182,8 @@ def warn_uninformative(data, name: str) -> None:
         )
     if n_constant:
         warn(
-            f"{name} has {n_constant} constant features (first: {np.argmax(constant)}), which say nothing and lower "
-            "the automatic penalty, a mean over all features; drop them if that is not meant.",
+            f"{name} has {n_constant} constant features (first: {np.argmax(constant)}), which say nothing; drop "
+            "them if that is not meant.",
             DataWarning,
         )
     zero = _zero_rows(data)

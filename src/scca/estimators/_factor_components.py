@@ -33,6 +33,7 @@ __all__ = ["FactorComponents", "refuse_without_factors"]
 
 logger = logging.getLogger(__name__)
 
+_MOST_WEIGHTS = 100  # of a factor that a person can look through
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
 
 
@@ -42,6 +43,8 @@ class FactorComponents(PairedTransformer):
     _chooses_features = True
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
+        if pair.n_features is None:  # no feature is like another: a factor needs more of them
+            settings = replace(settings, most=2 * settings.most)
         n_components = self._components_asked() or self._count(pair, settings)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
@@ -150,6 +153,7 @@ class FactorComponents(PairedTransformer):
             ridge=_RIDGE if isinstance(self.ridge, str) and self.ridge == "auto" else _check_ridge(self.ridge),
             mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
             gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
+            most=_MOST_WEIGHTS,
             dense=check_choice(self.rendering, "rendering", ("sparse", "dense")) == "dense",
             effort={
                 "tol": check_tolerance(self.tol),

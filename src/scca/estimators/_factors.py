@@ -15,7 +15,7 @@ from ._base import PairedTransformer
 from ._components import NothingSharedError
 
 _SHARE = 0.3  # of the mean of |2 A't| over the features that are read: the automatic penalty
-_MOST = 100  # weights that a person can look through; with more of them a factor's penalty is raised
+_OF_WEIGHTS = 4.0  # ridges: the selected features are weighed with more care than the factor was found with
 _RAISED = (1.1, 2.0)  # by the root of how many times too many they are, within these bounds
 
 __all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
@@ -31,7 +31,9 @@ class FactorSettings:
         lambda of the factors and of the weights.
     mu, gamma : Penalty
         Of the selection of features, and of samples where a view is dual; the automatic value is a share of the mean of
-        |2 A't|, raised where more than 100 would be selected.
+        |2 A't|, raised where more than `most` would be selected.
+    most : int
+        Weights of a factor: with more of them its automatic penalty is raised.
     dense : bool
         Weights on all coordinates instead.
     effort : dict
@@ -41,6 +43,7 @@ class FactorSettings:
     ridge: float
     mu: Penalty
     gamma: Penalty
+    most: int
     dense: bool
     effort: Mapping[str, Any] = field(default_factory=dict)
 
@@ -118,7 +121,7 @@ def render(view: PreparedView, samples, T: np.ndarray, settings: FactorSettings)
     while True:
         union = np.unique(np.concatenate(chosen))
         read = _reading(view, union).transform(samples)
-        weighed = weigh_features(read, T, chosen, settings.ridge)
+        weighed = weigh_features(read, T, chosen, _OF_WEIGHTS * settings.ridge)
         chosen = [np.flatnonzero(w) for w in weighed.weights.T]
         if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # what is read is used
             break
@@ -126,23 +129,26 @@ def render(view: PreparedView, samples, T: np.ndarray, settings: FactorSettings)
 
 
 def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
-    """The elastic nets; an automatic penalty is raised until no factor has more than `_MOST` weights."""
+    """The elastic nets; the automatic penalty is raised until no factor has more than `settings.most` weights."""
+
+    def solve(scores: np.ndarray, mus: np.ndarray) -> list[ComponentResult]:
+        return select_features(view, scores, mus, settings.ridge, **settings.effort)
+
     if penalty.value is not None:
-        return select_features(view, T, np.full(T.shape[1], penalty.value), settings.ridge, **settings.effort)
+        return solve(T, np.full(T.shape[1], penalty.value))
     pull = np.abs(view.rmatmat(T))
     n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
-    mus = _SHARE * penalty.factor * 2.0 * pull.sum(axis=0) / n_read
-    selected = select_features(view, T, mus, settings.ridge, **settings.effort)
-    while penalty.factor >= 1.0:  # who asks for less penalty wants more weights
+    mus = _SHARE * 2.0 * pull.sum(axis=0) / n_read
+    selected = solve(T, mus)
+    while True:
         counts = np.array([np.count_nonzero(result.w) for result in selected])
-        many = np.flatnonzero(counts > _MOST)
+        many = np.flatnonzero(counts > settings.most)
         if not len(many):
             break
-        mus[many] *= np.clip(np.sqrt(counts[many] / _MOST), *_RAISED)
-        again = select_features(view, T[:, many], mus[many], settings.ridge, **settings.effort)
-        for j, result in zip(many, again, strict=True):
+        mus[many] *= np.clip(np.sqrt(counts[many] / settings.most), *_RAISED)
+        for j, result in zip(many, solve(T[:, many], mus[many]), strict=True):
             selected[j] = result
-    return selected
+    return selected if penalty.factor == 1.0 else solve(T, penalty.factor * mus)
 
 
 def _reading(view: FeatureView, features: np.ndarray) -> Preparation:

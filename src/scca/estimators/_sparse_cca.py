@@ -92,8 +92,9 @@ class SparseCCA(FactorComponents):
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
         Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.3
         times the mean of |2 A't| over the features that are read, and more where a factor would have more than 100
-        weights. Of anchored components it is the paper's rule, the mean over all features (samples) of |2 X_j'K_j e|
-        (|2 K_j^2 e|) at e = the anchor alone, anew for each. "auto*0.5" is half of it; a number is absolute.
+        weights (200 where all features are read). Of anchored components it is the paper's rule, the mean over all
+        features (samples) of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each. "auto*0.5" is half of
+        it; a number is absolute.
     ridge : "auto" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
         norm.
@@ -148,7 +149,7 @@ class SparseCCA(FactorComponents):
         Cosine of the two training scores, the paper's rho.
     mu_, gamma_, objective_, dual_gap_, n_passes_ : ndarray
         Penalties, objective, certified gap (absolute) and effort of each component. Of shared factors they have a row
-        for each view, and the penalty of a dual view stands in `mu_`; `gamma_` is with anchors only.
+        for each view; `gamma_` are the rows of `mu_` that are penalties on samples.
     n_iter_ : ndarray of shape (n_components_,)
     converged_ : ndarray of bool of shape (n_components_,)
         Whether everything that iterates for a component reached its tolerance.

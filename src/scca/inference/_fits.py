@@ -50,6 +50,8 @@ class Fits:
         if "held_out" in model.get_params():
             model.set_params(held_out=0)  # nobody would look at what every one of many fits leaves out
         whole = clone(model).fit(X, Y)
+        if model.n_components == "auto":
+            model.set_params(n_components=whole.n_components_)  # all fits are of as many
         if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", None) or "", str):
             raise ValueError(
                 "anchors must be the name of a strategy where samples are left out, for indices would then mean other "
