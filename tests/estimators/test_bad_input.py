@@ -273,8 +273,8 @@ def test_settings_are_stored_and_not_checked_before_fit(estimator):
     assert estimator(**odd).get_params() == odd
 
 
-def test_clean_data_do_not_warn_of_noise_unasked(X, Y):
-    """Only what left pairs out can say that the pairs share nothing."""
+def test_noise_is_said_to_be_noise(rng):
+    X, Y = rng.standard_normal((60, 6)), rng.standard_normal((60, 5))
     with pytest.warns(DataWarning, match="the pairs share no more than chance: .*; check that row i of X and row i"):
         SparseCCA(1).fit(X, Y)
 

@@ -189,7 +189,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return
         if isinstance(self.n_features, float | np.floating):
             if not 0 < self.n_features <= 1:
-                raise ValueError(f"n_features must be a share from 0 to 1 or a number; got {shown(self.n_features)}.")
+                raise ValueError(
+                    f"n_features must be an integer of at least 1 or a share above 0 and at most 1; got "
+                    f"{shown(self.n_features)}."
+                )
         else:
             check_count(self.n_features, "n_features")
         if self.feature_weights is None:

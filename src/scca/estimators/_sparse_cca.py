@@ -53,7 +53,7 @@ class SparseCCA(FactorComponents):
 
         min over w of  ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2,
 
-    certified by a duality gap, and weighed by ridge regression on those alone. A feature without a weight in any
+    certified by a duality gap, and weighed by ridge regression (4 lambda) on those alone. A feature without a weight in any
     component is not read at all, not even for the norm of a sample: `transform` is the view so prepared times exactly
     `x_weights_`.
 
