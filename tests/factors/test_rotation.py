@@ -1,9 +1,10 @@
 """Varimax: an orthogonal matrix that no other beats, and simple structure where there is some."""
 
 import numpy as np
+import pytest
 from scipy.stats import ortho_group
 
-from scca.factors import varimax
+from scca.factors import equalized, varimax
 
 
 def criterion(B):
@@ -42,3 +43,29 @@ def test_starting_elsewhere_changes_the_rotation_and_not_the_factors(rng):
     Q = ortho_group(3, seed=2).rvs()
     one, other = L @ varimax(L).matrix, L @ Q @ varimax(L @ Q).matrix
     np.testing.assert_allclose(np.abs(one.T @ other).max(axis=1), np.sum(one**2, axis=0), rtol=1e-4)
+
+
+class TestEqualized:
+    def test_rows_keep_their_direction_and_their_order_of_size(self, rng):
+        loadings = rng.standard_normal((30, 4)) * np.linspace(0.01, 10, 30)[:, None]
+        found = equalized(loadings)
+        norms, before = np.linalg.norm(found, axis=1), np.linalg.norm(loadings, axis=1)
+        np.testing.assert_allclose(found / norms[:, None], loadings / before[:, None])
+        assert (np.argsort(norms) == np.argsort(before)).all()
+        assert norms.max() < 1
+
+    def test_what_is_far_above_the_mean_has_unit_norm_and_what_is_far_below_none(self, rng):
+        loadings = rng.standard_normal((1000, 3))
+        loadings[0] *= 1e4
+        norms = np.linalg.norm(equalized(loadings), axis=1)
+        assert norms[0] == pytest.approx(1, abs=0.01)
+        assert norms[1:].max() < 0.2
+
+    def test_the_unit_of_measurement_does_not_matter(self, rng):
+        loadings = rng.standard_normal((20, 3))
+        np.testing.assert_allclose(equalized(1e6 * loadings), equalized(loadings))
+        assert not equalized(np.zeros((4, 2))).any()
+
+    def test_turning_the_factors_turns_the_rows(self, rng):
+        loadings, (R, _) = rng.standard_normal((20, 3)), np.linalg.qr(rng.standard_normal((3, 3)))
+        np.testing.assert_allclose(equalized(loadings @ R), equalized(loadings) @ R)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Pairs
-from ..factors import dense_weights, select_features, shared_factors, varimax, weigh_features
+from ..factors import dense_weights, equalized, select_features, shared_factors, varimax, weigh_features
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
 from ._base import PairedTransformer
@@ -87,7 +87,7 @@ def fit_factors(
     rotation = None
     if turn is None:
         loadings = np.vstack([view.rmatmat(T) for view in views.values()])
-        rotation = varimax(loadings)
+        rotation = varimax(equalized(loadings))
         R = rotation.matrix[:, np.argsort(-np.linalg.norm(T @ rotation.matrix, axis=0), kind="stable")]
         R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # to where few coordinates load strongly
         T = T @ R

@@ -1,7 +1,7 @@
 """Shared factors: the scores that all views predict best, turned to simple structure and rendered by few features."""
 
 from ._rendering import Weighing, dense_weights, select_features, weigh_features
-from ._rotation import Rotation, varimax
+from ._rotation import Rotation, equalized, varimax
 from ._shared import SharedFactors, shared_factors
 from ._spectrum import Spectrum, spectrum_of
 
@@ -11,6 +11,7 @@ __all__ = [
     "shared_factors",
     # simple structure
     "Rotation",
+    "equalized",
     "varimax",
     # weights
     "select_features",

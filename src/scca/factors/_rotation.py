@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Rotation", "varimax"]
+__all__ = ["Rotation", "equalized", "varimax"]
 
 _MAX_ITER = 1000
+_DAMPING = 0.1  # of the mean square of a row: rows far below it are mostly noise, and stay small
 _TOLERANCE = 1e-7  # relative gain of the criterion in a round
 
 
@@ -16,6 +17,16 @@ class Rotation:
 
     matrix: np.ndarray
     converged: bool
+
+
+def equalized(loadings: np.ndarray) -> np.ndarray:
+    """Rows of nearly unit norm (Kaiser's normalisation): a feature says where it belongs, not how large it is.
+
+    Small rows stay small: row / sqrt(||row||^2 + 0.1 mean square of a row).
+    """
+    squares = np.einsum("ij,ij->i", loadings, loadings)
+    damped = squares + _DAMPING * squares.mean()
+    return loadings / np.sqrt(np.where(damped > 0, damped, 1.0))[:, None]
 
 
 def varimax(loadings: np.ndarray) -> Rotation:
