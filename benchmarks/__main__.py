@@ -3,6 +3,7 @@
 `python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
 `python -m benchmarks translation`: how often a word's listed mate is found by the problem anchored at it.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
+`python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 """
 
@@ -12,7 +13,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import factors, first_call, memory, peers, readability, single_component, sparse_lasso, translation
+from . import factors, first_call, leave_out, memory, peers, readability, single_component, sparse_lasso, translation
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
@@ -29,11 +30,14 @@ def main() -> None:
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
+        "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
         _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(runs)}")
+    if "leave-out" in arguments.names and arguments.list is None:
+        _parser().error("leave-out needs --list FILE: family, name, two files and lines a document, separated by tabs")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, " + ", ".join(map(_version, _PACKAGES)))
     for name in arguments.names or measured:
         runs[name]()
@@ -45,7 +49,8 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, readability",
+        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, leave-out, "
+        "readability",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -57,7 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         "the others about text instead of the built-in corpus",
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
-    parser.add_argument("--short", action="store_true", help="2,000 pairs and 200 factors for 'factors'")
+    parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one a line")
+    parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components of each method that 'readability' prints")
     return parser
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scca.datasets import load_trilingual
 from scca.text import TextVectorizer, read_pairs
 
-__all__ = ["split_vectors", "texts_of"]
+__all__ = ["Texts", "Vectors", "split_vectors", "texts_of"]
 
 Texts = tuple[list[str], list[str]]
 Vectors = list[sp.csr_array]
