@@ -265,5 +265,5 @@ class TestFewWords:
             answer = few.translate(word, source="en")
             assert {item.name for item in answer.words} <= read
             assert {item.name for item in answer.company} <= self.words(few, 0)[0]
-        with pytest.raises(ValueError, match=f"is none of the {len(read)} words the model reads; "):
+        with pytest.raises(ValueError, match=f"is none of the {len(read)} words the model knows; "):
             few.translate(sorted(unread)[0], source="fr")

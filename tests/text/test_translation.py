@@ -34,7 +34,7 @@ def test_is_the_optimum_of_the_anchored_problem(rng):
 
 
 @pytest.mark.parametrize(
-    ("word", "mate"), [("school", "école"), ("snow", "neige"), ("bees", "abeilles"), ("harbour", "port")]
+    ("word", "mate"), [("school", "école"), ("flour", "farine"), ("birds", "oiseaux"), ("harbour", "port")]
 )
 def test_plain_words_are_translated_both_ways(model, word, mate):
     there, back = model.translate(word, source="en"), model.translate(mate, source="fr")
@@ -53,11 +53,11 @@ def test_more_penalty_fewer_words(model):
 
 def test_the_language_is_found_or_asked_for(model):
     assert model.translate("BREAD ").word == "bread"
-    assert model.translate("pain").source == "fr"
+    assert model.translate("farine").source == "fr"
     shared = next(w for w in model.vectorizers_[0].words_ if model.vectorizers_[1].position(w) is not None)
     with pytest.raises(ValueError, match="is a word of both en and fr; name its language"):
         model.translate(shared)
-    with pytest.raises(ValueError, match="'breadd' is none of the .* words the model reads; did you mean bread"):
+    with pytest.raises(ValueError, match="'breadd' is none of the .* words the model knows; did you mean bread"):
         model.translate("breadd")
     with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
         model.translate("bread", source="de")

@@ -312,10 +312,7 @@ class BilingualModel(BaseEstimator):
         more of the right words than the automatic one (benchmarks/translation.py).
         """
         side, position = self._position(word, source)
-        # words that the model does not read are not used; its feature weights would find fewer of the right ones
-        target, source_view = (
-            self._preparation(at).unweighted().transform(self.training_[at]) for at in (1 - side, side)
-        )
+        target, source_view = (self._all_words(at).transform(self.training_[at]) for at in (1 - side, side))
         made = Translator(target, source_view, tol=self.tol).translate(position, mu, gamma)
         known = self.vectorizers_[side].words_
         made.company[position] = 0.0
@@ -343,11 +340,20 @@ class BilingualModel(BaseEstimator):
         known = [str(self.vectorizers_[side].words_[at]) for side in sides for at in sorted(self._read(side))]
         close = difflib.get_close_matches(word.lower(), known, n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "try another word."
-        raise ValueError(f"{word!r} is none of the {len(known)} words the model reads; {hint}")
+        raise ValueError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
+
+    def _all_words(self, side: int) -> Preparation:
+        """How words are compared with words: as they are, for the model's weights would find fewer of the right ones.
+
+        All words but where `n_words` says how many the model may know.
+        """
+        if self.n_words is None or isinstance(self.n_words, str):
+            return Preparation.fit(self.training_[side])
+        return self._preparation(side).unweighted()
 
     def _read(self, side: int) -> set[int]:
-        """Columns of the words that the model reads."""
-        weights = self._preparation(side).feature_weights
+        """Columns of the words that can be translated."""
+        weights = self._all_words(side).feature_weights
         return set(range(len(self.vectorizers_[side].words_)) if weights is None else np.flatnonzero(weights).tolist())
 
     # --- reading ---------------------------------------------------------------------------------------------------
