@@ -155,7 +155,7 @@ def test_residuals_are_those_of_the_equations(wide, max_iter, by_products, monke
     )
     found = shared_factors([prepared(X) for X in wide[:2]], 5, [0.3, 0.4])
     A, B = (prepare(X.toarray()) for X in wide[:2])
-    W, V = np.split(solved[0].vectors, [A.shape[1]])
+    W, V = solved[0].vectors
     right = np.vstack([A.T @ (A @ W) + 0.3 * W, B.T @ (B @ V) + 0.4 * V]) * found.values
     left = np.vstack([A.T @ (B @ V), B.T @ (A @ W)])
     expected = np.linalg.norm(left - right, axis=0) / np.linalg.norm(right, axis=0)
