@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Pairs
-from ..factors import dense_weights, select_features, shared_factors, varimax, weigh_features
+from ..engine import Pairs, one_blas_thread
+from ..factors import dense_weights, select_features, shared_factors, together, varimax, weigh_features
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
 from ._base import PairedTransformer
@@ -16,7 +16,11 @@ from ._components import NothingSharedError
 
 _SHARE = 0.3  # of the mean of |2 A't| over the features that are read: the automatic penalty
 _MOST = 100  # weights that a person can look through; with more of them a factor's penalty is raised
-_RAISED = (1.1, 2.0)  # by the root of how many times too many they are, within these bounds
+_MANY = 3  # times as many features that pull harder than the penalty: then it is approached from above
+_ENOUGH = 0.9  # of the most weights: a raised penalty need not come nearer
+_NEAR = 1.02  # two penalties so near each other are not told apart
+_RAISED = (1.1, 2.0)  # by the root of how many times too many weights there are, within these bounds
+_LOWERED = (0.5, 0.95)  # the same where there are too few
 
 __all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
 
@@ -129,20 +133,44 @@ def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: Fac
     """The elastic nets; an automatic penalty is raised until no factor has more than `_MOST` weights."""
     if penalty.value is not None:
         return select_features(view, T, np.full(T.shape[1], penalty.value), settings.ridge, **settings.effort)
-    pull = np.abs(view.rmatmat(T))
+    pull = 2.0 * np.abs(view.rmatmat(T))
     n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
-    mus = _SHARE * penalty.factor * 2.0 * pull.sum(axis=0) / n_read
-    selected = select_features(view, T, mus, settings.ridge, **settings.effort)
-    while penalty.factor >= 1.0:  # who asks for less penalty wants more weights
-        counts = np.array([np.count_nonzero(result.w) for result in selected])
-        many = np.flatnonzero(counts > _MOST)
-        if not len(many):
-            break
-        mus[many] *= np.clip(np.sqrt(counts[many] / _MOST), *_RAISED)
-        again = select_features(view, T[:, many], mus[many], settings.ridge, **settings.effort)
-        for j, result in zip(many, again, strict=True):
-            selected[j] = result
-    return selected
+    mus = _SHARE * penalty.factor * pull.sum(axis=0) / n_read
+    if penalty.factor < 1.0:  # who asks for less penalty wants more weights
+        return select_features(view, T, mus, settings.ridge, **settings.effort)
+    with one_blas_thread():
+        return together(lambda j: _few_selected(view, T[:, [j]], pull[:, j], mus[j], settings), range(T.shape[1]))
+
+
+def _few_selected(view: PreparedView, t, pull: np.ndarray, mu: float, settings: FactorSettings) -> ComponentResult:
+    """The elastic net with the penalty `mu`; if that selects more than `_MOST`, with about the least that does not.
+
+    Where many features pull harder than `mu`, which takes long to solve, the penalty is lowered to it from where few
+    do.
+    """
+
+    def solve(penalty, start=None):
+        return select_features(view, t, np.array([penalty]), settings.ridge, start=start, **settings.effort)[0]
+
+    at = mu if np.count_nonzero(pull > mu) <= _MANY * _MOST else float(np.partition(pull, -_MOST)[-_MOST])
+    few, too_low, found = None, None, solve(at)
+    while True:
+        count = np.count_nonzero(found.w)
+        if count <= _MOST:
+            few = found
+            if at <= mu or count >= _ENOUGH * _MOST:
+                return few
+        else:
+            too_low = at
+        if few is None:
+            at *= np.clip(np.sqrt(count / _MOST), *_RAISED)
+        elif too_low is None:
+            at = max(mu, at * np.clip(np.sqrt(count / _MOST), *_LOWERED))
+        elif few.mu <= _NEAR * too_low:
+            return few
+        else:
+            at = np.sqrt(too_low * few.mu)
+        found = solve(at, found.w)
 
 
 def _reading(view: FeatureView, features: np.ndarray) -> Preparation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import eigh
@@ -13,9 +14,9 @@ __all__ = ["Solutions", "leading_solutions"]
 
 _DEPENDENT = 1e-8  # of a direction's square: what is left beside others is rounding error
 _ORTHOGONAL = 1e-10  # inner products of directions of unit length, beyond which they are made smaller
-_FIRST_LOOK = 2.5  # directions a view for each factor that is wanted, before convergence is looked at
-_LATER_LOOKS = 1.15  # times as many
-_BASIS = 6  # directions of a view held for each factor that is wanted
+_FIRST_LOOK = 3.0  # directions a view for each factor that is wanted, before convergence is looked at
+_LATER_LOOKS = 1.08  # times as many
+_BASIS = 8  # directions of a view held for each factor that is wanted
 _KEPT = 1.5  # of them where the basis is full
 _LEAST = 20  # directions held at least
 _INNER = 1e-2  # of the tolerance: relative residual of the inverses inside
@@ -89,14 +90,17 @@ class _Basis:
 
     def best(self, count: int) -> tuple[np.ndarray, Blocks]:
         """The largest sigma within the spans of the bases, and how each of these is combined to their directions."""
+        cross = {(v, u): inner(self.directions(v), self.held(u, v)) for v in range(len(self.widths)) for u in range(v)}
+        if len(self.widths) == 2 and count <= min(self.widths):
+            values, mixtures = _singular(cross[1, 0], count)
+            if values[-1] > _DEPENDENT * values[0]:
+                return values, mixtures
         ends = np.cumsum([0, *self.widths])
-        own = [slice(first, last) for first, last in zip(ends[:-1], ends[1:], strict=True)]
+        own = [slice(first, last) for first, last in pairwise(ends)]
         matrix = np.zeros((ends[-1], ends[-1]))
-        for v in range(len(own)):
-            for u in range(v):
-                matrix[own[v], own[u]] = inner(self.directions(v), self.held(u, v))
-        first = max(0, ends[-1] - count)
-        values, mixture = eigh(matrix, lower=True, subset_by_index=(first, ends[-1] - 1))
+        for (v, u), block in cross.items():
+            matrix[own[v], own[u]] = block
+        values, mixture = eigh(matrix, lower=True, subset_by_index=(max(0, ends[-1] - count), ends[-1] - 1))
         return values[::-1], [np.ascontiguousarray(mixture[part, ::-1]) for part in own]
 
     def combined(self, mixtures: Blocks) -> Blocks:
@@ -133,41 +137,51 @@ def leading_solutions(
     for n_rounds in range(1, max_iter + 1):
         before = list(basis.widths)
         found = basis.add(new)
-        grown = before != basis.widths
-        last = not grown or n_rounds == max_iter
-        if last or max(basis.widths) >= look or not basis.has_room(at_once):
+        is_last = before == basis.widths or n_rounds == max_iter
+        ahead, is_full = _onwards(basis, found, at_once), not basis.has_room(at_once)
+        if is_last or is_full or max(basis.widths) >= look:
             values, mixtures = basis.best(n_wanted)
             residuals, sizes = basis.residuals(values, mixtures)
-            if last or (sizes <= tol).all():
+            if is_last or (sizes <= tol).all():
                 vectors = basis.combined(mixtures)
                 residuals, sizes = _residuals(images(products, vectors), values)
                 basis.n_products += len(values)
-                if last or (sizes <= tol).all():
+                if is_last or (sizes <= tol).all():
                     break
             look = _LATER_LOOKS * max(basis.widths)
-            if not basis.has_room(at_once):
-                kept = int(_KEPT * n_wanted)
-                basis.shrink(basis.best(kept)[1])
-                look = kept + n_wanted
+            if is_full:
+                basis.shrink(basis.best(int(_KEPT * n_wanted))[1])
+                look = max(basis.widths) + n_wanted
                 ahead = [block[:, sizes > tol][:, :at_once] for block in residuals]
-            else:
-                ahead = _onwards(basis, found, at_once)
-        else:
-            ahead = _onwards(basis, found, at_once)
-        new = together(lambda v, ahead=ahead: products[v].solve(ahead[v], _INNER * tol), range(len(products)))
+        new = _inverted(products, ahead, _INNER * tol)
     return Solutions(values, vectors, sizes, basis.n_products)
 
 
+def _inverted(products: Sequence[Products], blocks: Blocks, tol: float) -> Blocks:
+    """B_v^-1 times a block, in every view."""
+    return together(lambda v: products[v].solve(blocks[v], tol), range(len(products)))
+
+
 def _onwards(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:
-    """What the newest directions come to in every view, less what is there already."""
+    """What the newest directions come to in every view, less what came last already."""
     ahead = []
     for v in range(len(found)):
         block = np.zeros((len(found[v][v]), at_once))
         for u, parts in enumerate(found):
             if u != v:
                 block[:, : parts[v].shape[1]] += parts[v]
-        ahead.append(block - times(basis.held(v, v), inner(basis.directions(v), block)))
+        last = slice(-2 * at_once, None)  # it is these that it has most of
+        ahead.append(block - times(basis.held(v, v)[:, last], inner(basis.directions(v)[:, last], block)))
     return ahead
+
+
+def _singular(matrix: np.ndarray, count: int) -> tuple[np.ndarray, Blocks]:
+    """The largest solutions of two views, which are half as large as those of both side by side."""
+    size = len(matrix)
+    squares, left = eigh(matrix @ matrix.T, subset_by_index=(size - count, size - 1))
+    values = np.sqrt(np.maximum(squares[::-1], 0.0))
+    left = np.ascontiguousarray(left[:, ::-1]) / np.sqrt(2.0)
+    return values, [matrix.T @ left / np.maximum(values, np.finfo(np.float64).tiny), left]
 
 
 def _residuals(found: list[Blocks], values: np.ndarray) -> tuple[Blocks, np.ndarray]:

@@ -165,7 +165,7 @@ def row_blocks(products: Sequence[Products], n_columns: int) -> list[slice]:
 
 @compiled
 def _covariances(by_column, rows, starts, by_row, columns, row_starts, mean, sums, weight, first, last, out):
-    """Rows first:last of (S - d a')'(S - d a'), by way of the rows of S: a is the mean, S'd the sums, d'd the weight."""
+    """Rows first:last of (S - d a')'(S - d a'), by way of the rows of S; a the mean, S'd the sums, d'd the weight."""
     line = np.empty(len(mean))
     for j in range(first, last):
         for other in range(len(mean)):

@@ -10,6 +10,7 @@ __all__ = ["ridge_weights"]
 
 _TOLERANCE = 1e-8  # relative residual of the normal equations
 
+
 def ridge_weights(view: FeatureView, scores: np.ndarray, ridge: float) -> np.ndarray:
     """(M'M + ridge)^-1 M't for every column t of `scores`, by conjugate gradients on all columns side by side."""
     with one_blas_thread():  # sums in one order, however many threads there are

@@ -43,14 +43,14 @@ if hasattr(os, "register_at_fork"):  # threads do not come along
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def parts(start: int, stop: int, step: int = _ROWS) -> list[slice]:
+def parts(start: int, stop: int, step: int) -> list[slice]:
     """start:stop in pieces of at most `step`."""
     return [slice(first, min(stop, first + step)) for first in range(start, stop, step)]
 
 
 def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """A'B."""
-    products = together(lambda rows: A[rows].T @ B[rows], parts(0, len(A)))
+    products = together(lambda rows: A[rows].T @ B[rows], parts(0, len(A), _ROWS))
     return sum(products[1:], start=products[0])
 
 
@@ -61,5 +61,5 @@ def times(A: np.ndarray, C: np.ndarray) -> np.ndarray:
     def multiply(rows):
         np.matmul(A[rows], C, out=out[rows])
 
-    together(multiply, parts(0, len(A)))
+    together(multiply, parts(0, len(A), _ROWS))
     return out
