@@ -34,6 +34,7 @@ __all__ = ["FactorComponents", "refuse_without_factors"]
 logger = logging.getLogger(__name__)
 
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
+_RIDGE_PAIRS = 10_000  # more pairs have more rare features, of which a fixed ridge makes factors of few samples each
 
 
 class FactorComponents(PairedTransformer):
@@ -42,6 +43,8 @@ class FactorComponents(PairedTransformer):
     _chooses_features = True
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
+        if isinstance(self.ridge, str):
+            settings = replace(settings, ridge=_automatic_ridge(pair.views["X"].shape[0]))
         n_components = self._components_asked() or self._count(pair, settings)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
@@ -157,6 +160,11 @@ class FactorComponents(PairedTransformer):
                 "algorithm": check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
             },
         )
+
+
+def _automatic_ridge(n_samples: int) -> float:
+    """The same share of the samples wherever there are many, so that a factor concerns no smaller a share of them."""
+    return _RIDGE * max(1.0, n_samples / _RIDGE_PAIRS)
 
 
 def _check_ridge(value) -> float:
