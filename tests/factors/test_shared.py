@@ -231,6 +231,15 @@ def test_weights_on_all_features_solve_the_normal_equations(wide, rng, store, by
     assert not dense_weights(view, 0 * T, 0.3).any()
 
 
+def test_a_ridge_below_single_precision(wide, rng, by_products, monkeypatch):
+    monkeypatch.setattr(products, "_MOST_COUPLED", 1000)
+    X = sp.csr_array(sp.hstack([wide[0]] * 2))  # every feature twice: singular without a ridge
+    view, T = prepared(X), rng.standard_normal((300, 2))
+    exact = view.matmat(dense_weights(view, T, 1e-9))
+    monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
+    np.testing.assert_allclose(view.matmat(dense_weights(view, T, 1e-9)), exact, atol=1e-5)
+
+
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("m", [6, 60])
 def test_a_spectrum_is_that_of_the_kernel(rng, store, m):

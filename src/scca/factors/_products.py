@@ -18,6 +18,7 @@ _BLOCK_ENTRIES = 1 << 19  # scores held at a time by a thread
 _MOST_BLOCKS = 16  # of rows: each has sums of its own over all features
 _MOST_COUPLED = 16_384  # features whose covariances are factorised: they take 1 GB
 _SINGLE = 3e-6  # relative residual that an inverse in single precision has
+_LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
 _MAX_ITER = 1000
 _COUPLED_AT_ONCE = 512  # of them, by a thread
 _MOST_COPIED = 1 << 27  # numbers of dense columns that their covariances are made of
@@ -82,7 +83,7 @@ class Products:
 
         Where all features are coupled and `tol` is no less than single precision leaves, there is nothing to iterate.
         """
-        if len(self._coupled) == self.shape[1] and tol >= _SINGLE:
+        if self._is_exact and tol >= _SINGLE:
             return self.precondition(R)
         size = np.linalg.norm(R, axis=0)
         solution, residual = np.zeros_like(R), R.copy()
@@ -107,9 +108,16 @@ class Products:
         n, m = self.shape
         size = min(m, _MOST_COUPLED, m if self.by_rows else max(1, _MOST_COPIED // n))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
-        covariance = self._covariance()
-        covariance[np.diag_indices_from(covariance)] += self.ridge
-        self._triangle = Triangle(covariance)
+        shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
+        while True:
+            covariance = self._covariance()
+            covariance[np.diag_indices_from(covariance)] += shift
+            try:
+                self._triangle = Triangle(covariance)
+                break
+            except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
+                shift *= 10
+        self._is_exact = size == m and shift == self.ridge
 
     def _covariance(self) -> np.ndarray:
         """Of the coupled features, in single precision; its lower half at least."""
