@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from scca import EmptyComponentWarning, KernelCCA, SparseCCA
 from scca.datasets import make_planted
+from scca.estimators._factor_components import _automatic_ridge
 from scca.inference import permutation_test
 
 REPRESENTATIONS = ["auto", "primal-primal", "primal-dual", "dual-primal", "dual-dual"]
@@ -325,3 +326,7 @@ def test_a_penalty_on_weights_that_no_view_has_is_refused(pairs, value):
 def test_parameters_that_are_no_more(gone):
     with pytest.raises(TypeError, match=gone):
         SparseCCA(2, **{gone: "auto"})
+
+
+def test_the_automatic_ridge_grows_with_many_samples():
+    assert [_automatic_ridge(n) for n in (10, 10_000, 40_000)] == [0.25, 0.25, 1.0]

@@ -8,9 +8,12 @@ from scipy.linalg import block_diag, eigh
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
+import scca.factors._iteration as iteration
 import scca.factors._products as products
 import scca.factors._rendering as rendering
 import scca.factors._shared as module
+import scca.factors._together as working
+import scca.factors._triangle as triangle
 from scca import KernelCCA
 from scca.factors import dense_weights, shared_factors, spectrum_of
 from scca.factors._iteration import leading_solutions
@@ -126,7 +129,7 @@ def by_products(monkeypatch):
     """Nothing by spectra; few features coupled and few rows at a time, so that neither is the whole."""
     monkeypatch.setattr(module, "_FEW", 0)
     monkeypatch.setattr(products, "_MOST_COUPLED", 20)
-    monkeypatch.setattr(products, "_BLOCK_ENTRIES", 2000)
+    monkeypatch.setattr(products, "_BLOCK_ENTRIES", 4000)
 
 
 @pytest.mark.parametrize("n_views", [2, 3])
@@ -155,7 +158,7 @@ def test_residuals_are_those_of_the_equations(wide, max_iter, by_products, monke
     )
     found = shared_factors([prepared(X) for X in wide[:2]], 5, [0.3, 0.4])
     A, B = (prepare(X.toarray()) for X in wide[:2])
-    W, V = np.split(solved[0].vectors, [A.shape[1]])
+    W, V = solved[0].vectors
     right = np.vstack([A.T @ (A @ W) + 0.3 * W, B.T @ (B @ V) + 0.4 * V]) * found.values
     left = np.vstack([A.T @ (B @ V), B.T @ (A @ W)])
     expected = np.linalg.norm(left - right, axis=0) / np.linalg.norm(right, axis=0)
@@ -177,6 +180,48 @@ def test_products_are_the_same_for_any_number_of_threads(wide, by_products):
     np.testing.assert_array_equal(shared_factors(views, 5, [0.3] * 3).scores, one.scores)
 
 
+def test_products_are_the_same_for_any_number_of_cores(wide, by_products, monkeypatch):
+    monkeypatch.setattr(working, "_ROWS", 16)  # many parts, whose sums must be added in one order
+    monkeypatch.setattr(triangle, "_TALL", 4)
+    monkeypatch.setattr(triangle, "_TILE", 8)
+    views, found = [prepared(X) for X in wide[:2]], []
+    for n_cores in (1, 3):
+        monkeypatch.setattr(working, "_N_CORES", n_cores)
+        working._pool.cache_clear()
+        found.append(shared_factors(views, 5, [0.3] * 2).scores)
+    working._pool.cache_clear()
+    np.testing.assert_array_equal(*found)
+
+
+def test_a_basis_that_is_full_starts_anew(wide, by_products, monkeypatch):
+    views = [prepared(X) for X in wide[:2]]
+    exact = shared_factors(views, 3, [0.3] * 2)
+    monkeypatch.setattr(iteration, "_BASIS", 4)
+    monkeypatch.setattr(iteration, "_LEAST", 0)
+    found = shared_factors(views, 3, [0.3] * 2)
+    assert found.converged.all()
+    np.testing.assert_allclose(found.values, exact.values, rtol=1e-5)
+
+
+def test_all_features_coupled_leave_single_precision(wide, by_products, monkeypatch):
+    """Which is more than enough for the residuals that are asked for, and is still honest about them."""
+    views = [prepared(X) for X in wide[:2]]
+    monkeypatch.setattr(products, "_MOST_COUPLED", 1000)
+    found = shared_factors(views, 5, [0.3] * 2)
+    monkeypatch.setattr(module, "_FEW", 3000)
+    np.testing.assert_allclose(found.values, shared_factors(views, 5, [0.3] * 2).values, rtol=1e-5)
+    assert found.converged.all()
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 30])
+def test_a_triangle_solves_in_single_precision(rng, size, monkeypatch):
+    monkeypatch.setattr(triangle, "_TILE", 8)
+    A, R = rng.standard_normal((60, size)), rng.standard_normal((size, 3))
+    C = A.T @ A + np.eye(size)
+    found = triangle.Triangle(np.tril(C).astype(np.float32)).solve(R)
+    np.testing.assert_allclose(C @ found, R, atol=1e-4)
+
+
 @pytest.mark.parametrize("store", [sp.csr_array.toarray, sp.csr_array])
 def test_weights_on_all_features_solve_the_normal_equations(wide, rng, store, by_products, monkeypatch):
     view, T = prepared(store(wide[0])), rng.standard_normal((300, 4))
@@ -184,6 +229,15 @@ def test_weights_on_all_features_solve_the_normal_equations(wide, rng, store, by
     monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
     np.testing.assert_allclose(dense_weights(view, T, 0.3), exact, atol=1e-7 * np.abs(exact).max())
     assert not dense_weights(view, 0 * T, 0.3).any()
+
+
+def test_a_ridge_below_single_precision(wide, rng, by_products, monkeypatch):
+    monkeypatch.setattr(products, "_MOST_COUPLED", 1000)
+    X = sp.csr_array(sp.hstack([wide[0]] * 2))  # every feature twice: singular without a ridge
+    view, T = prepared(X), rng.standard_normal((300, 2))
+    exact = view.matmat(dense_weights(view, T, 1e-9))
+    monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
+    np.testing.assert_allclose(view.matmat(dense_weights(view, T, 1e-9)), exact, atol=1e-5)
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])

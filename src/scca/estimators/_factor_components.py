@@ -35,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 _MOST_WEIGHTS = 100  # of a factor that a person can look through
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
+_RIDGE_PAIRS = 10_000  # more pairs have more rare features, of which a fixed ridge makes factors of few samples each
 
 
 class FactorComponents(PairedTransformer):
@@ -45,6 +46,8 @@ class FactorComponents(PairedTransformer):
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
         if pair.n_features is None:  # no feature is like another: a factor needs more of them
             settings = replace(settings, most=2 * settings.most)
+        if isinstance(self.ridge, str):
+            settings = replace(settings, ridge=_automatic_ridge(pair.views["X"].shape[0]))
         n_components = self._components_asked() or self._count(pair, settings)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
@@ -161,6 +164,11 @@ class FactorComponents(PairedTransformer):
                 "algorithm": check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
             },
         )
+
+
+def _automatic_ridge(n_samples: int) -> float:
+    """The same share of the samples wherever there are many, so that a factor concerns no smaller a share of them."""
+    return _RIDGE * max(1.0, n_samples / _RIDGE_PAIRS)
 
 
 def _check_ridge(value) -> float:

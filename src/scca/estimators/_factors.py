@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Pairs
-from ..factors import dense_weights, equalized, select_features, shared_factors, varimax, weigh_features
+from ..engine import Pairs, one_blas_thread
+from ..factors import dense_weights, equalized, select_features, shared_factors, together, varimax, weigh_features
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
 from ._base import PairedTransformer
@@ -16,7 +16,11 @@ from ._components import NothingSharedError
 
 _SHARE = 0.3  # of the mean of |2 A't| over the features that are read: the automatic penalty
 _OF_WEIGHTS = 4.0  # ridges: the selected features are weighed with more care than the factor was found with
-_RAISED = (1.1, 2.0)  # by the root of how many times too many they are, within these bounds
+_MANY = 3  # times as many features that pull harder than the penalty: then it is approached from above
+_ENOUGH = 0.9  # of the most weights: a raised penalty need not come nearer
+_NEAR = 1.02  # two penalties so near each other are not told apart
+_RAISED = (1.1, 2.0)  # by the root of how many times too many weights there are, within these bounds
+_LOWERED = (0.5, 0.95)  # the same where there are too few
 
 __all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
 
@@ -129,26 +133,53 @@ def render(view: PreparedView, samples, T: np.ndarray, settings: FactorSettings)
 
 
 def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
-    """The elastic nets; the automatic penalty is raised until no factor has more than `settings.most` weights."""
+    """The elastic nets; the automatic penalty leaves no factor more than `settings.most` weights."""
 
-    def solve(scores: np.ndarray, mus: np.ndarray) -> list[ComponentResult]:
-        return select_features(view, scores, mus, settings.ridge, **settings.effort)
+    def solve(mus: np.ndarray) -> list[ComponentResult]:
+        return together(
+            lambda j: select_features(view, T[:, [j]], mus[[j]], settings.ridge, **settings.effort)[0], range(len(mus))
+        )
 
-    if penalty.value is not None:
-        return solve(T, np.full(T.shape[1], penalty.value))
-    pull = np.abs(view.rmatmat(T))
-    n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
-    mus = _SHARE * 2.0 * pull.sum(axis=0) / n_read
-    selected = solve(T, mus)
+    with one_blas_thread():  # a factor at a time in each thread
+        if penalty.value is not None:
+            return solve(np.full(T.shape[1], penalty.value))
+        pull = 2.0 * np.abs(view.rmatmat(T))
+        n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
+        mus = _SHARE * pull.sum(axis=0) / n_read
+        found = together(lambda j: _few_selected(view, T[:, [j]], pull[:, j], mus[j], settings), range(len(mus)))
+        return found if penalty.factor == 1.0 else solve(penalty.factor * np.array([result.mu for result in found]))
+
+
+def _few_selected(view: PreparedView, t, pull: np.ndarray, mu: float, settings: FactorSettings) -> ComponentResult:
+    """The elastic net with the penalty `mu`; if that selects too many features, with about the least that does not.
+
+    Where many features pull harder than `mu`, which takes long to solve, the penalty is lowered to it from where few
+    do.
+    """
+    most = settings.most
+
+    def solve(penalty, start=None):
+        return select_features(view, t, np.array([penalty]), settings.ridge, start=start, **settings.effort)[0]
+
+    at = mu if np.count_nonzero(pull > mu) <= _MANY * most else float(np.partition(pull, -most)[-most])
+    few, too_low, found = None, None, solve(at)
     while True:
-        counts = np.array([np.count_nonzero(result.w) for result in selected])
-        many = np.flatnonzero(counts > settings.most)
-        if not len(many):
-            break
-        mus[many] *= np.clip(np.sqrt(counts[many] / settings.most), *_RAISED)
-        for j, result in zip(many, solve(T[:, many], mus[many]), strict=True):
-            selected[j] = result
-    return selected if penalty.factor == 1.0 else solve(T, penalty.factor * mus)
+        count = np.count_nonzero(found.w)
+        if count <= most:
+            few = found
+            if at <= mu or count >= _ENOUGH * most:
+                return few
+        else:
+            too_low = at
+        if few is None:
+            at *= np.clip(np.sqrt(count / most), *_RAISED)
+        elif too_low is None:
+            at = max(mu, at * np.clip(np.sqrt(count / most), *_LOWERED))
+        elif few.mu <= _NEAR * too_low:
+            return few
+        else:
+            at = np.sqrt(too_low * few.mu)
+        found = solve(at, found.w)
 
 
 def _reading(view: FeatureView, features: np.ndarray) -> Preparation:

@@ -99,7 +99,7 @@ class SparseCCA(FactorComponents):
         it; a number is absolute.
     ridge : "auto" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
-        norm.
+        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
         p = min(1/4, 2.5 / sqrt(n)), R^2 the share of its variance that ridge regression on the other view predicts for

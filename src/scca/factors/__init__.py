@@ -4,6 +4,7 @@ from ._rendering import Weighing, dense_weights, select_features, weigh_features
 from ._rotation import Rotation, equalized, varimax
 from ._shared import SharedFactors, shared_factors
 from ._spectrum import Spectrum, spectrum_of
+from ._together import together
 
 __all__ = [
     # factors
@@ -21,4 +22,6 @@ __all__ = [
     # spectra of views
     "Spectrum",
     "spectrum_of",
+    # work that threads share
+    "together",
 ]

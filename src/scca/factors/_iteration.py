@@ -1,16 +1,27 @@
-"""The leading solutions of a large symmetric eigenproblem by products alone, all at once."""
+"""The leading factors of large views by products alone: block Lanczos with a basis of its own in every view."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy.linalg import eigh
 
+from ._products import Products, images
+from ._together import inner, times, together
+
 __all__ = ["Solutions", "leading_solutions"]
 
-_DEPENDENT = 1e-12  # of the largest eigenvalue of a basis' inner products: from here on a direction is rounding error
+_DEPENDENT = 1e-8  # of a direction's square: what is left beside others is rounding error
+_ORTHOGONAL = 1e-10  # inner products of directions of unit length, beyond which they are made smaller
+_FIRST_LOOK = 3.0  # directions a view for each factor that is wanted, before convergence is looked at
+_LATER_LOOKS = 1.08  # times as many
+_BASIS = 8  # directions of a view held for each factor that is wanted
+_KEPT = 1.5  # of them where the basis is full
+_LEAST = 20  # directions held at least
+_INNER = 1e-2  # of the tolerance: relative residual of the inverses inside
 
-Images = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+Blocks = list[np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,116 +29,169 @@ class Solutions:
     """sigma, the largest first; w, a column each, w'Bw = 1; and ||Lw - sigma Bw|| / ||sigma Bw|| by true products."""
 
     values: np.ndarray
-    vectors: np.ndarray
+    vectors: list[np.ndarray]
     residuals: np.ndarray
+    n_products: int  # columns that the views were multiplied with
 
 
-@dataclass(eq=False)
-class _Block:
-    """Directions with their images under both sides of the problem, which linear combinations share."""
+class _Basis:
+    """Directions V_v of every view, V_v'B_vV_v = 1, with B_v V_v and the images C_uv V_v in every other view u."""
 
-    vectors: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
+    def __init__(self, products: Sequence[Products], capacity: int):
+        self._products = products
+        sizes = [product.shape[1] for product in products]
+        self.widths = [0] * len(sizes)
+        self._capacities = [min(capacity, size) for size in sizes]
+        self.n_products = 0
+        # held[v][u]: C_uv V_v, but B_v V_v where u = v
+        self._held = [[np.empty((m, k), order="F") for m in sizes] for k in self._capacities]
+        self._directions = [np.empty((m, k), order="F") for m, k in zip(sizes, self._capacities, strict=True)]
 
-    @classmethod
-    def of(cls, vectors: np.ndarray, images: Images) -> "_Block":
-        return cls(vectors, *images(vectors))
+    def directions(self, v: int) -> np.ndarray:
+        return self._directions[v][:, : self.widths[v]]
 
-    @property
-    def width(self) -> int:
-        return self.vectors.shape[1]
+    def held(self, v: int, u: int) -> np.ndarray:
+        return self._held[v][u][:, : self.widths[v]]
 
-    def joined(self, other: "_Block") -> "_Block":
-        return _Block(*(np.hstack(pair) for pair in zip(self._parts, other._parts, strict=True)))
+    def has_room(self, width: int) -> bool:
+        return all(self.widths[v] + width <= k or k == len(self._directions[v]) for v, k in enumerate(self._capacities))
 
-    def plus(self, other: "_Block") -> "_Block":
-        return _Block(*(one + two for one, two in zip(self._parts, other._parts, strict=True)))
+    def add(self, new: Blocks) -> list[Blocks]:
+        """Take in what is new in directions of every view; their images, as `held` has them."""
+        starts = list(self.widths)
+        new = [self._beside(v, block) for v, block in enumerate(new)]
+        self.n_products += max(block.shape[1] for block in new)
+        for v, (block, found) in enumerate(zip(new, images(self._products, new), strict=True)):
+            self._append(v, block, found)
+        return [[held[:, starts[v] : self.widths[v]] for held in self._held[v]] for v in range(len(new))]
 
-    def chosen(self, columns: np.ndarray) -> "_Block":
-        return _Block(*(part[:, columns] for part in self._parts))
+    def _beside(self, v: int, block: np.ndarray) -> np.ndarray:
+        room = self._capacities[v] - self.widths[v]
+        block = block[:, :room]
+        block = block - times(self.directions(v), inner(self.held(v, v), block))
+        norms = np.linalg.norm(block, axis=0)
+        return block[:, norms > 0] / norms[norms > 0]
 
-    def combined(self, mixture: np.ndarray) -> "_Block":
-        return _Block(*(part @ mixture for part in self._parts))
+    def _append(self, v: int, block: np.ndarray, found: Blocks) -> None:
+        lengths = np.sqrt(np.maximum(np.einsum("ij,ij->j", block, found[v]), np.finfo(np.float64).tiny))
+        overlap = inner(self.directions(v), found[v]) / lengths
+        block, found = block / lengths, [part / lengths for part in found]
+        if np.abs(overlap).max(initial=0.0) > _ORTHOGONAL:
+            block = block - times(self.directions(v), overlap)
+            found = [part - times(self.held(v, u), overlap) for u, part in enumerate(found)]
+        squares, mixture = eigh(_symmetric(inner(block, found[v])))
+        kept = squares > _DEPENDENT
+        mixture = mixture[:, kept] / np.sqrt(squares[kept])
+        columns = slice(self.widths[v], self.widths[v] + mixture.shape[1])
+        self._directions[v][:, columns] = times(block, mixture)
+        for u, part in enumerate(found):
+            self._held[v][u][:, columns] = times(part, mixture)
+        self.widths[v] = columns.stop
 
-    @property
-    def _parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self.vectors, self.left, self.right
+    def best(self, count: int) -> tuple[np.ndarray, Blocks]:
+        """The largest sigma within the spans of the bases, and how each of these is combined to their directions."""
+        cross = {(v, u): inner(self.directions(v), self.held(u, v)) for v in range(len(self.widths)) for u in range(v)}
+        if len(self.widths) == 2 and count <= min(self.widths):
+            values, mixtures = _singular(cross[1, 0], count)
+            if values[-1] > _DEPENDENT * values[0]:
+                return values, mixtures
+        ends = np.cumsum([0, *self.widths])
+        own = [slice(first, last) for first, last in pairwise(ends)]
+        matrix = np.zeros((ends[-1], ends[-1]))
+        for (v, u), block in cross.items():
+            matrix[own[v], own[u]] = block
+        values, mixture = eigh(matrix, lower=True, subset_by_index=(max(0, ends[-1] - count), ends[-1] - 1))
+        return values[::-1], [np.ascontiguousarray(mixture[part, ::-1]) for part in own]
 
-    def residuals(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Lw - sigma Bw, and its norm relative to that of sigma Bw."""
-        residual = self.left - values * self.right
-        size = np.abs(values) * np.linalg.norm(self.right, axis=0)
-        return residual, np.linalg.norm(residual, axis=0) / np.maximum(size, np.finfo(np.float64).tiny)
+    def combined(self, mixtures: Blocks) -> Blocks:
+        return [times(self.directions(v), mixture) for v, mixture in enumerate(mixtures)]
+
+    def residuals(self, values: np.ndarray, mixtures: Blocks) -> tuple[Blocks, np.ndarray]:
+        found = [[times(self.held(v, u), mixture) for u in range(len(mixtures))] for v, mixture in enumerate(mixtures)]
+        return _residuals(found, values)
+
+    def shrink(self, mixtures: Blocks) -> None:
+        """To combinations, made orthonormal in every view."""
+        for v, mixture in enumerate(mixtures):
+            U, lengths, _ = np.linalg.svd(mixture, full_matrices=False)
+            mixture = U[:, lengths > np.sqrt(_DEPENDENT) * lengths[0]]
+            for part in (self._directions[v], *self._held[v]):
+                part[:, : mixture.shape[1]] = times(part[:, : self.widths[v]], mixture)
+            self.widths[v] = mixture.shape[1]
 
 
 def leading_solutions(
-    images: Images,
-    precondition: Callable[[np.ndarray], np.ndarray],
-    start: np.ndarray,
-    n_wanted: int,
-    *,
-    tol: float,
-    max_iter: int,
+    products: Sequence[Products], start: Blocks, n_wanted: int, *, tol: float, max_iter: int
 ) -> Solutions:
-    """The `n_wanted` largest sigma of  L w = sigma B w,  B positive definite; `images` gives L W and B W.
+    """The `n_wanted` largest sigma of  sum over u != v of C_vu w_u = sigma B_v w_v,  B_v = C_vv + ridge.
 
-    The locally optimal block preconditioned conjugate gradient method (Knyazev, 2001): in every round the best
-    combinations of the directions X so far, their preconditioned residuals and the steps P that led to X. What `start`
-    has beyond the wanted directions keeps the last of these from converging slowly. A direction that has converged is
-    still improved, but sends no residual of its own. What the recurrences call converged must be so by true products;
-    otherwise the round starts from these.
+    Every round multiplies the images of the newest directions by B_v^-1 (to a part of the tolerance) and takes what is
+    new of them into the basis of the view. Now and then the best combinations are looked at; from those whose residuals
+    are too large the rounds start anew, in a basis that is made smaller if it is full. What the recurrences call
+    converged must be so by true products.
     """
-    X, values = _rotated(_Block.of(start, images))
-    P, fresh = None, False
-    for _ in range(max_iter):
-        residual, sizes = X.residuals(values)
-        if (sizes[:n_wanted] <= tol).all():
-            if fresh:
-                break
-            X, values = _rotated(_Block.of(X.vectors, images))
-            P, fresh = None, True
-            continue
-        open_ = sizes > tol / 2
-        new = precondition(residual[:, open_])
-        new -= X.vectors @ (X.right.T @ new)
-        norms = np.linalg.norm(new, axis=0)
-        W = _Block.of(new[:, norms > 0] / norms[norms > 0], images)
-        beside = W if P is None else W.joined(P)
-        values, mixture = _best(X, values, beside)
-        step = beside.combined(mixture[len(mixture) - beside.width :])
-        X = X.combined(mixture[: X.width]).plus(step)
-        P, fresh = step.chosen(open_), False
-    wanted = _Block.of(X.vectors[:, :n_wanted], images)
-    return Solutions(values[:n_wanted], wanted.vectors, wanted.residuals(values[:n_wanted])[1])
+    at_once = max(block.shape[1] for block in start)
+    capacity = max(_LEAST, _BASIS * n_wanted) + at_once
+    basis = _Basis(products, capacity)
+    new, look = start, _FIRST_LOOK * n_wanted
+    for n_rounds in range(1, max_iter + 1):
+        before = list(basis.widths)
+        found = basis.add(new)
+        is_last = before == basis.widths or n_rounds == max_iter
+        ahead, is_full = _onwards(basis, found, at_once), not basis.has_room(at_once)
+        if is_last or is_full or max(basis.widths) >= look:
+            values, mixtures = basis.best(n_wanted)
+            residuals, sizes = basis.residuals(values, mixtures)
+            if is_last or (sizes <= tol).all():
+                vectors = basis.combined(mixtures)
+                residuals, sizes = _residuals(images(products, vectors), values)
+                basis.n_products += len(values)
+                if is_last or (sizes <= tol).all():
+                    break
+            look = _LATER_LOOKS * max(basis.widths)
+            if is_full:
+                basis.shrink(basis.best(int(_KEPT * n_wanted))[1])
+                look = max(basis.widths) + n_wanted
+                ahead = [block[:, sizes > tol][:, :at_once] for block in residuals]
+        new = _inverted(products, ahead, _INNER * tol)
+    return Solutions(values, vectors, sizes, basis.n_products)
 
 
-def _rotated(block: _Block) -> tuple[_Block, np.ndarray]:
-    """The best combinations of a block alone, for which V'BV = 1 and V'LV = diag(sigma)."""
-    values, mixture = _ritz(block.vectors.T @ block.right, block.vectors.T @ block.left, block.width)
-    return block.combined(mixture), values
+def _inverted(products: Sequence[Products], blocks: Blocks, tol: float) -> Blocks:
+    """B_v^-1 times a block, in every view."""
+    return together(lambda v: products[v].solve(blocks[v], tol), range(len(products)))
 
 
-def _best(X: _Block, values: np.ndarray, beside: _Block) -> tuple[np.ndarray, np.ndarray]:
-    """The best combinations of X, which is rotated already, and what stands beside it."""
-    right = np.hstack([beside.vectors.T @ X.right, beside.vectors.T @ beside.right])
-    left = np.hstack([beside.vectors.T @ X.left, beside.vectors.T @ beside.left])
-    k = X.width
-    inner = np.block([[np.eye(k), right[:, :k].T], [right]])
-    outer = np.block([[np.diag(values), left[:, :k].T], [left]])
-    return _ritz(inner, outer, k)
+def _onwards(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:
+    """What the newest directions come to in every view, less what came last already."""
+    ahead = []
+    for v in range(len(found)):
+        block = np.zeros((len(found[v][v]), at_once))
+        for u, parts in enumerate(found):
+            if u != v:
+                block[:, : parts[v].shape[1]] += parts[v]
+        last = slice(-2 * at_once, None)  # it is these that it has most of
+        ahead.append(block - times(basis.held(v, v)[:, last], inner(basis.directions(v)[:, last], block)))
+    return ahead
 
 
-def _ritz(inner: np.ndarray, outer: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The largest sigma within the span of a basis V, of V'BV and V'LV, and how the basis is to be combined.
+def _singular(matrix: np.ndarray, count: int) -> tuple[np.ndarray, Blocks]:
+    """The largest solutions of two views, which are half as large as those of both side by side."""
+    size = len(matrix)
+    squares, left = eigh(matrix @ matrix.T, subset_by_index=(size - count, size - 1))
+    values = np.sqrt(np.maximum(squares[::-1], 0.0))
+    left = np.ascontiguousarray(left[:, ::-1]) / np.sqrt(2.0)
+    return values, [matrix.T @ left / np.maximum(values, np.finfo(np.float64).tiny), left]
 
-    A basis that is nearly dependent is cut down to the directions that rounding error left intact.
-    """
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(inner), np.finfo(np.float64).tiny))
-    inner, outer = (scale[:, None] * (matrix + matrix.T) * (scale / 2) for matrix in (inner, outer))
-    lengths, directions = eigh(inner)
-    kept = lengths > _DEPENDENT * lengths[-1]
-    orthonormal = directions[:, kept] / np.sqrt(lengths[kept])
-    size = orthonormal.shape[1]
-    values, mixture = eigh(orthonormal.T @ outer @ orthonormal, subset_by_index=(max(0, size - count), size - 1))
-    return values[::-1], scale[:, None] * (orthonormal @ mixture[:, ::-1])
+
+def _residuals(found: list[Blocks], values: np.ndarray) -> tuple[Blocks, np.ndarray]:
+    """sum over u != v of C_vu w_u - sigma B_v w_v in every view, and its norm relative to that of sigma B w."""
+    views = range(len(found))
+    right = [values * found[v][v] for v in views]
+    residuals = [sum(found[u][v] for u in views if u != v) - right[v] for v in views]
+    above, below = (np.sqrt(sum(np.sum(block**2, axis=0) for block in side)) for side in (residuals, right))
+    return residuals, above / np.maximum(below, np.finfo(np.float64).tiny)
+
+
+def _symmetric(matrix: np.ndarray) -> np.ndarray:
+    return (matrix + matrix.T) / 2

@@ -1,19 +1,26 @@
 """Products with views of many samples: all that an iteration over factors asks of them, a block of rows at a time."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
 
+from .._compile import compiled
 from ..views import FeatureView
 from ..views._storage import SparseStorage
+from ._together import parts, together
+from ._triangle import Triangle
 
-__all__ = ["Products", "row_blocks"]
+__all__ = ["Products", "images"]
 
-_BLOCK_ENTRIES = 1 << 21  # scores held at a time
-_MOST_COUPLED = 3000  # features whose covariances are factorised
+_BLOCK_ENTRIES = 1 << 19  # scores held at a time by a thread
+_MOST_BLOCKS = 16  # of rows: each has sums of its own over all features
+_MOST_COUPLED = 16_384  # features whose covariances are factorised: they take 1 GB
+_SINGLE = 3e-6  # relative residual that an inverse in single precision has
+_LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
+_MAX_ITER = 1000
+_COUPLED_AT_ONCE = 512  # of them, by a thread
 _MOST_COPIED = 1 << 27  # numbers of dense columns that their covariances are made of
 
 
@@ -69,31 +76,111 @@ class Products:
 
     def regularised(self, W: np.ndarray) -> np.ndarray:
         """(M'M + ridge) W."""
-        out = self.ridge * W
-        for rows in row_blocks([self], W.shape[1]):
-            out += self.correlate(self.scores(W, rows), rows)
-        return out
+        return images([self], [W])[0][0]
+
+    def solve(self, R: np.ndarray, tol: float) -> np.ndarray:
+        """(M'M + ridge)^-1 R, by conjugate gradients on all columns side by side.
+
+        Where all features are coupled and `tol` is no less than single precision leaves, there is nothing to iterate.
+        """
+        if self._is_exact and tol >= _SINGLE:
+            return self.precondition(R)
+        size = np.linalg.norm(R, axis=0)
+        solution, residual = np.zeros_like(R), R.copy()
+        direction = z = self.precondition(residual)
+        slope = np.einsum("ij,ij->j", residual, z)
+        for _ in range(_MAX_ITER):
+            is_open = np.linalg.norm(residual, axis=0) > tol * size
+            if not is_open.any():
+                break
+            image = self.regularised(direction)
+            curvature = np.einsum("ij,ij->j", direction, image)
+            length = np.where(is_open, slope / np.where(curvature > 0, curvature, 1.0), 0.0)
+            solution += length * direction
+            residual -= length * image
+            z = self.precondition(residual)
+            before, slope = slope, np.einsum("ij,ij->j", residual, z)
+            direction = z + slope / np.where(before > 0, before, 1.0) * direction
+        return solution
 
     def couple(self) -> None:
         """Factorise the covariances of the features that vary most, which `precondition` inverts exactly."""
         n, m = self.shape
         size = min(m, _MOST_COUPLED, m if self.by_rows else max(1, _MOST_COPIED // n))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
-        selection = self._view.selection()
-        selection.add(self._coupled)
-        covariance = selection.gram(0)
-        covariance[np.diag_indices_from(covariance)] += self.ridge
-        self._factor = cho_factor(covariance, lower=True, overwrite_a=True)
+        shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
+        while True:
+            covariance = self._covariance()
+            covariance[np.diag_indices_from(covariance)] += shift
+            try:
+                self._triangle = Triangle(covariance)
+                break
+            except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
+                shift *= 10
+        self._is_exact = size == m and shift == self.ridge
+
+    def _covariance(self) -> np.ndarray:
+        """Of the coupled features, in single precision; its lower half at least."""
+        if self._rows is None:
+            columns = self._view.columns(self._coupled)
+            return (columns.T @ columns).astype(np.float32)
+        rows = sp.csr_array(self._rows[:, self._coupled])
+        columns = rows.tocsc()
+        size = len(self._coupled)
+        mean, sums, weight = np.zeros(size), np.zeros(size), 0.0
+        if self._view.mean is not None:
+            mean, sums = self._view.mean[self._coupled], columns.T @ self._scale
+            weight = float(self._scale @ self._scale)
+        out = np.zeros((size, size), dtype=np.float32)
+
+        def compute(chosen):
+            stored = (columns.data, columns.indices, columns.indptr, rows.data, rows.indices, rows.indptr)
+            _covariances(*stored, mean, sums, weight, chosen.start, chosen.stop, out)
+
+        together(compute, parts(0, size, _COUPLED_AT_ONCE))
+        return out
 
     def precondition(self, R: np.ndarray) -> np.ndarray:
         """Nearly (M'M + ridge)^-1 R: exact for the features that vary most, one by one for the others."""
         out = R / self._squares[:, None]
-        out[self._coupled] = cho_solve(self._factor, R[self._coupled])
+        out[self._coupled] = self._triangle.solve(R[self._coupled])
         return out
 
 
-def row_blocks(products: Sequence[Products], n_columns: int) -> Iterator[slice]:
-    """Rows whose scores are held at a time, `n_columns` of them in every view; all at once where one is dense."""
+def images(products: Sequence[Products], blocks: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
+    """For directions W_v of every view: A_u'A_v W_v in every view u, and with the ridge in v itself, as found[v][u]."""
+    blocks = [np.ascontiguousarray(block) for block in blocks]
+    ends = np.cumsum([block.shape[1] for block in blocks])
+
+    def of_rows(rows):
+        scores = np.hstack([product.scores(block, rows) for product, block in zip(products, blocks, strict=True)])
+        return [product.correlate(scores, rows) for product in products]
+
+    by_rows = together(of_rows, row_blocks(products, int(ends[-1])))
+    sums = [sum(side[1:], start=side[0]) for side in zip(*by_rows, strict=True)]
+    found = [list(split) for split in zip(*(np.hsplit(side, ends[:-1]) for side in sums), strict=True)]
+    for v, (product, block) in enumerate(zip(products, blocks, strict=True)):
+        found[v][v] = found[v][v] + product.ridge * block
+    return found
+
+
+def row_blocks(products: Sequence[Products], n_columns: int) -> list[slice]:
+    """Rows whose scores, `n_columns` of them, are held at a time by a thread; all at once where a view is dense."""
     n = products[0].shape[0]
-    step = max(1, _BLOCK_ENTRIES // (n_columns * len(products))) if all(view.by_rows for view in products) else n
-    return (slice(start, min(n, start + step)) for start in range(0, n, step))
+    step = max(_BLOCK_ENTRIES // max(1, n_columns), -(-n // _MOST_BLOCKS))
+    return parts(0, n, max(1, step)) if all(view.by_rows for view in products) else [slice(0, n)]
+
+
+@compiled
+def _covariances(by_column, rows, starts, by_row, columns, row_starts, mean, sums, weight, first, last, out):
+    """Rows first:last of (S - d a')'(S - d a'), by way of the rows of S; a the mean, S'd the sums, d'd the weight."""
+    line = np.empty(len(mean))
+    for j in range(first, last):
+        for other in range(len(mean)):
+            line[other] = (weight * mean[j] - sums[j]) * mean[other] - mean[j] * sums[other]
+        for p in range(np.uint64(starts[j]), np.uint64(starts[j + 1])):
+            i, value = np.uint64(rows[p]), by_column[p]
+            for q in range(np.uint64(row_starts[i]), np.uint64(row_starts[i + np.uint64(1)])):
+                line[np.uint64(columns[q])] += value * by_row[q]
+        for other in range(len(mean)):
+            out[j, other] = line[other]

@@ -17,13 +17,22 @@ _FEW_SAMPLES = 3000  # up to which a view's spectrum is computed whole
 
 
 def select_features(
-    view: View, scores: np.ndarray, mus: np.ndarray, ridge: float, *, tol: float, max_iter: int, algorithm: str
+    view: View,
+    scores: np.ndarray,
+    mus: np.ndarray,
+    ridge: float,
+    *,
+    tol: float,
+    max_iter: int,
+    algorithm: str,
+    start: np.ndarray | None = None,
 ) -> list[ComponentResult]:
     """For each factor t, a column of `scores`, the elastic net
 
         min over w of  ||A w - t||^2 + mu ||w||_1 + ridge ||w||^2
 
-    to a certified gap of at most tol ||t||^2. The ridge makes w unique: identical features get the same weight.
+    to a certified gap of at most tol ||t||^2, from `start` on. The ridge makes w unique: identical
+    features get the same weight.
     """
     augmented = RidgeView(view, ridge)
     nothing, held = no_view(augmented.shape[0]), Penalty(value=np.inf)
@@ -35,6 +44,7 @@ def select_features(
             tol=tol,
             max_iter=max_iter,
             algorithm=algorithm,
+            w0=start,
         )
         for t, mu in zip(scores.T, mus, strict=True)
     ]

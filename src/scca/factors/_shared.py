@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from ..engine import one_blas_thread
 from ..views import FeatureView, LinearKernelView, View
 from ._iteration import leading_solutions
-from ._products import Products, row_blocks
+from ._products import Products
 from ._spectrum import spectrum_of
 
 __all__ = ["SharedFactors", "shared_factors"]
@@ -19,7 +19,7 @@ __all__ = ["SharedFactors", "shared_factors"]
 _FEW = 3000  # samples, or features of a view, up to which its spectrum is computed whole
 _MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
 _SMALL = 1500  # eigenproblems up to this size are solved directly
-_GUARDS = 10  # directions beyond those asked for, which keep the last of them from converging slowly
+_AT_ONCE = (8, 16)  # directions that an iteration takes in a round, at least and at most
 _MAX_ITER = 200
 _TOLERANCE = 1e-3  # relative residual of every factor; sigma then has an error of about its square
 _SEED = 0
@@ -129,33 +129,14 @@ def _of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _by_products(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> tuple:
-    """By an iteration on the features of all views, which never holds more than some rows of their scores.
-
-    It is preconditioned by the inverse of the right side, exact for the features that vary most and one by one for the
-    others, whose covariances are small beside the ridge.
-    """
+    """By an iteration on the features of all views, which never holds more than some rows of their scores."""
     products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
-    blocks = [slice(*pair) for pair in pairwise(np.cumsum([0, *(view.shape[1] for view in views)]))]
-
-    def images(W):
-        left, right = np.zeros_like(W), np.repeat(ridges, [view.shape[1] for view in views])[:, None] * W
-        for rows in row_blocks(products, W.shape[1]):
-            parts = [product.scores(W[block], rows) for product, block in zip(products, blocks, strict=True)]
-            total = sum(parts)
-            for product, block, part in zip(products, blocks, parts, strict=True):
-                left[block] += product.correlate(total - part, rows)
-                right[block] += product.correlate(part, rows)
-        return left, right
-
-    def precondition(R):
-        return np.vstack([product.precondition(R[block]) for product, block in zip(products, blocks, strict=True)])
-
     for product in products:
         product.couple()
-    size = blocks[-1].stop
     n_components = min(n_components, *(view.shape[1] for view in views))
-    width = min(size, n_components + max(_GUARDS, n_components // 4))
-    start = precondition(np.random.default_rng(_SEED).standard_normal((size, width)))
-    found = leading_solutions(images, precondition, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)
-    pooled = sum(product.scores(found.vectors[block]) for product, block in zip(products, blocks, strict=True))
+    at_once = int(np.clip(n_components // 8, *_AT_ONCE))
+    rng = np.random.default_rng(_SEED)
+    start = [product.precondition(rng.standard_normal((product.shape[1], at_once))) for product in products]
+    found = leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)
+    pooled = sum(product.scores(vectors) for product, vectors in zip(products, found.vectors, strict=True))
     return pooled, found.values, found.residuals

@@ -1,0 +1,65 @@
+"""Work in fixed parts that threads share: the same parts, and sums in the same order, for any number of threads."""
+
+import os
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+
+__all__ = ["inner", "parts", "times", "together"]
+
+_ROWS = 4096  # of a part
+_N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_here = threading.local()
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """[function(item) for item in items], where BLAS has one thread and the items have as many as there are cores.
+
+    Inside a part of something larger, one after the other.
+    """
+    items = list(items)
+    if len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False):
+        return [function(item) for item in items]
+    return list(_pool().map(function, items))
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_N_CORES, thread_name_prefix="scca", initializer=_enter)
+
+
+def _enter() -> None:
+    _here.is_part = True
+
+
+if hasattr(os, "register_at_fork"):  # threads do not come along
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def parts(start: int, stop: int, step: int) -> list[slice]:
+    """start:stop in pieces of at most `step`."""
+    return [slice(first, min(stop, first + step)) for first in range(start, stop, step)]
+
+
+def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A'B."""
+    products = together(lambda rows: A[rows].T @ B[rows], parts(0, len(A), _ROWS))
+    return sum(products[1:], start=products[0])
+
+
+def times(A: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """A C."""
+    out = np.empty((len(A), C.shape[1]))
+
+    def multiply(rows):
+        np.matmul(A[rows], C, out=out[rows])
+
+    together(multiply, parts(0, len(A), _ROWS))
+    return out
