@@ -16,6 +16,7 @@ from ._terminal import Terminal
 __all__ = ["run_demo"]
 
 _TRAIN = 200
+_SHOWN, _WORDS = 5, 6  # components, and words of each language
 
 
 def run_demo(folder: Path, languages: tuple[str, str], components: int | None, seed: int, terminal: Terminal) -> None:
@@ -57,6 +58,13 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
         terminal.json(result)
         return
 
+    terminal.print(
+        f"What it learnt, {_SHOWN} of {model.scca_.n_components_} components (correlation on pairs left out):"
+    )
+    for component in model.components()[:_SHOWN]:
+        words = (" ".join(word.name for word in side[:_WORDS]) for side in (component.words, component.mate_words))
+        terminal.print(f"  {component.held_out_correlation:.2f}  {'  |  '.join(words)}")
+    terminal.print("")
     query = first[test[0]]
     terminal.print(f"A document it has not seen, in {languages[0]}:")
     terminal.print(f"  {query}\n")
