@@ -16,7 +16,7 @@ __all__ = ["Products", "images"]
 
 _BLOCK_ENTRIES = 1 << 19  # scores held at a time by a thread
 _MOST_BLOCKS = 16  # of rows: each has sums of its own over all features
-_MOST_COUPLED = 16_384  # features whose covariances are factorised: they take 1 GB
+_MOST_COUPLED = 24_000  # features whose covariances are factorised: they take 2.3 GB
 _SINGLE = 3e-6  # relative residual that an inverse in single precision has
 _LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
 _MAX_ITER = 1000

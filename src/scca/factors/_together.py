@@ -9,6 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from ..engine import collected, warn
+
 __all__ = ["inner", "parts", "times", "together"]
 
 _ROWS = 4096  # of a part
@@ -27,7 +29,16 @@ def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[
     items = list(items)
     if len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False):
         return [function(item) for item in items]
-    return list(_pool().map(function, items))
+
+    def heard(item):
+        with collected() as warned:
+            return function(item), warned
+
+    done = list(_pool().map(heard, items))
+    for _, warned in done:  # here, where the user's line and whoever collects are known
+        for category, message in warned.first.items():
+            warn(message, category)
+    return [result for result, _ in done]
 
 
 @cache

@@ -63,12 +63,13 @@ class BilingualModel(BaseEstimator):
 
     Examples
     --------
+    >>> from scca.datasets import load_trilingual
     >>> from scca.text import BilingualModel, PairedText
-    >>> english = ["the cat sleeps", "a dog barks", "the cat and the dog play", "rain falls"]
-    >>> french = ["le chat dort", "un chien aboie", "le chat et le chien jouent", "la pluie tombe"]
-    >>> model = BilingualModel(3).fit(PairedText.of(english, french, ("en", "fr")))
-    >>> model.mates(["cat"], french).indices[0, 0] in (0, 2)
-    True
+    >>> corpus = load_trilingual()
+    >>> model = BilingualModel(15, held_out=0).fit(PairedText.of(corpus.en, corpus.fr, ("en", "fr")))
+    >>> found = model.mates(["the verdict of the judge"], corpus.fr, top=1)
+    >>> corpus.subjects[found.indices[0, 0]]
+    'court'
     """
 
     def __init__(
