@@ -62,8 +62,8 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
         f"What it learnt, {_SHOWN} of {model.scca_.n_components_} components (correlation on pairs left out):"
     )
     for component in model.components()[:_SHOWN]:
-        words = (" ".join(word.name for word in side[:_WORDS]) for side in (component.words, component.mate_words))
-        terminal.print(f"  {component.held_out_correlation:.2f}  {'  |  '.join(words)}")
+        sides = (" ".join(word.name for word in side[:_WORDS]) for side in (component.words, component.mate_words))
+        terminal.print(f"  {component.held_out_correlation:.2f}  {'  |  '.join(sides)}")
     terminal.print("")
     query = first[test[0]]
     terminal.print(f"A document it has not seen, in {languages[0]}:")
