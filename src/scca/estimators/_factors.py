@@ -14,7 +14,7 @@ from ..views import FeatureView, Preparation, PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
 
-_SHARE = 0.3  # of the mean of |2 A't| over the features that are read: the automatic penalty
+_SHARE = 0.15  # of the mean of |2 A't| over the features that are read: the automatic penalty
 _OF_WEIGHTS = 4.0  # ridges: the selected features are weighed with more care than the factor was found with
 _MANY = 3  # times as many features that pull harder than the penalty: then it is approached from above
 _ENOUGH = 0.9  # of the most weights: a raised penalty need not come nearer

@@ -92,7 +92,7 @@ class SparseCCA(FactorComponents):
     rendering : {"sparse", "dense"}, default="sparse"
         Of shared factors: weights on few features, or on all by ridge regression.
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
-        Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.3
+        Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.15
         times the mean of |2 A't| over the features that are read, and more where a factor would have more than 100
         weights (200 where all features are read). Of anchored components it is the paper's rule, the mean over all
         features (samples) of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each. "auto*0.5" is half of
