@@ -77,9 +77,13 @@ class TestWhatIsReadIsUsed:
         model = factors(2, mu="auto*3", normalize=normalize).fit(store(X), store(Y))
         unread = ~model.x_weights_.any(axis=1)
         assert unread.any()
-        assert not model.transform(store(np.vstack([unread * 7.0, 0.0 * unread]))).any()
-        assert not model.transform(store(X))[4].any()
-        assert model.transform(store(X))[5].all()
+        flagged = r"X has {} samples without a feature that the model reads \(first: {}\); their scores are 0"
+        with pytest.warns(DataWarning, match=flagged.format(2, 0)):
+            assert not model.transform(store(np.vstack([unread * 7.0, 0.0 * unread]))).any()
+        with pytest.warns(DataWarning, match=flagged.format(1, 4)):
+            scores = model.transform(store(X))
+        assert not scores[4].any()
+        assert scores[5].all()
 
     def test_all_that_is_read_has_a_weight(self, pairs):
         model = factors(2, mu="auto*3").fit(*pairs)

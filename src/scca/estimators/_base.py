@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._frames import check_row_labels, read_view
 from .._validation import (
+    DataWarning,
     check_choice,
     check_count,
     check_flag,
@@ -21,7 +22,7 @@ from .._validation import (
     shown,
     warn_uninformative,
 )
-from ..engine import check_n_jobs
+from ..engine import check_n_jobs, warn
 from ..retrieval import average_precision
 from ..views import FeatureView, Kernel, PreparedView, Projector, StoredKernelView
 from ._preparing import Known, PreparedPair, Preparing
@@ -236,7 +237,15 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         -------
         ndarray of shape (n, n_components_), or the frame that `set_output` asks for
         """
-        return self.project(X, self._transformed, diagonal)
+        scores = self.project(X, self._transformed, diagonal)
+        if getattr(self._projectors[self._transformed].preparation, "blank", False) and not scores.any(axis=1).all():
+            unread = np.flatnonzero(~scores.any(axis=1))
+            warn(
+                f"{self._transformed} has {len(unread)} samples without a feature that the model reads (first: "
+                f"{unread[0]}); their scores are 0 and say nothing.",
+                DataWarning,
+            )
+        return scores
 
     def transform_y(self, Y, diagonal=None):
         """Scores of samples of the second view; parameters as for `transform`."""
