@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from oracles import prepare
 from sklearn.exceptions import ConvergenceWarning
 
-from scca import EmptyComponentWarning, KernelCCA, SparseCCA
+from scca import DataWarning, EmptyComponentWarning, KernelCCA, SparseCCA
 from scca.datasets import make_planted
 from scca.estimators._factor_components import _automatic_ridge
 from scca.inference import permutation_test
