@@ -326,6 +326,12 @@ def test_a_penalty_on_weights_that_no_view_has_is_refused(pairs, value):
         factors(2, mu=value, representation="dual-dual").fit(*pairs)
 
 
+@pytest.mark.parametrize(("name", "representation"), [("mu", "auto"), ("gamma", "primal-dual")])
+def test_a_penalty_without_selection_is_refused(pairs, name, representation):
+    with pytest.raises(ValueError, match=f'{name} is for rendering="sparse"; got .auto.2. with "dense": drop it'):
+        factors(2, rendering="dense", representation=representation, **{name: "auto*2"}).fit(*pairs)
+
+
 @pytest.mark.parametrize("gone", ["refine", "directions"])
 def test_parameters_that_are_no_more(gone):
     with pytest.raises(TypeError, match=gone):

@@ -122,7 +122,7 @@ class FactorComponents(PairedTransformer):
         )
 
     def _count(self, pair: PreparedPair, settings: FactorSettings) -> int:
-        """How many factors hold on pairs left out; with all features, for it is the factors that are counted."""
+        """How many factors hold on pairs left out; by dense weights, for it is the factors that are counted."""
         scores = partial(held_out_scores, clone(self), replace(settings, dense=True), None)
         return count_shared(scores, self._pairs(pair), self._draws())
 
@@ -146,9 +146,14 @@ class FactorComponents(PairedTransformer):
     def _check_factor_settings(self) -> FactorSettings:
         self._check_weighting()
         check_count(self.held_out, "held_out", least=0)
+        dense = check_choice(self.rendering, "rendering", ("sparse", "dense")) == "dense"
         for name, of_dual, what in (("mu", False, "features"), ("gamma", True, "samples")):
             some = any((view in self._dual_views) == of_dual for view in "XY")
-            if not some and not (isinstance(value := getattr(self, name), str) and value == "auto"):
+            if isinstance(value := getattr(self, name), str) and value == "auto":
+                continue
+            if dense:
+                raise ValueError(f'{name} is for rendering="sparse"; got {shown(value)} with "dense": drop it.')
+            if not some:
                 raise ValueError(f"{name} is for weights on {what}, which no view has; got {shown(value)}: drop it.")
         check_seed(self.random_state)
         check_verbose(self.verbose)
@@ -157,7 +162,7 @@ class FactorComponents(PairedTransformer):
             mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
             gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
             most=_MOST_WEIGHTS,
-            dense=check_choice(self.rendering, "rendering", ("sparse", "dense")) == "dense",
+            dense=dense,
             effort={
                 "tol": check_tolerance(self.tol),
                 "max_iter": check_count(self.max_iter, "max_iter"),

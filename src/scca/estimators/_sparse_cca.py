@@ -120,7 +120,8 @@ class SparseCCA(FactorComponents):
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order. Sparse data stay sparse.
     held_out : int, default=5
-        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none.
+        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none. Above 5,000 pairs one split,
+        which leaves out a fifth of them and 20,000 at most, whatever the number.
     algorithm : {"working-set", "greedy"}, default="working-set"
         The fast solver, or the paper's Algorithms 1 to 3.
     tol : float, default=1e-6
