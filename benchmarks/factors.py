@@ -11,7 +11,7 @@ from scca import KernelCCA, SparseCCA
 from ._table import print_table
 from ._texts import Texts, Vectors, split_vectors, texts_of
 
-__all__ = ["best_kernel_cca", "reading", "run"]
+__all__ = ["best_kernel_cca", "plain_idf", "reading", "run"]
 
 _REGULARIZATIONS = (0.05, 0.1, 0.2, 0.4, 0.7)
 _SIZES = ((100, (20, 50)), (1000, (30,)))  # training pairs, and numbers of factors
@@ -47,7 +47,7 @@ def _errors(texts: Texts, n: int, n_components: int, seed: int) -> list[float]:
     learnt, new = split_vectors(texts, n, seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        plain = best_kernel_cca(*_plain(learnt, new), n_components)
+        plain = best_kernel_cca(*plain_idf(learnt, new), n_components)
         kernel = best_kernel_cca(learnt, new, n_components)
         weighted = best_kernel_cca(learnt, new, n_components, feature_weights="shared")
         dense = SparseCCA(n_components, rendering="dense", held_out=0).fit(*learnt)
@@ -69,7 +69,7 @@ def reading(model: SparseCCA) -> tuple[float, float]:
     return float(np.mean(shares)), float(np.mean(words))
 
 
-def _plain(learnt: Vectors, new: Vectors) -> tuple[Vectors, Vectors]:
+def plain_idf(learnt: Vectors, new: Vectors) -> tuple[Vectors, Vectors]:
     """The same with log(n / df) instead of log((1 + n) / (1 + df)) + 1."""
     scales = []
     for vectors in learnt:

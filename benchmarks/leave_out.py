@@ -1,28 +1,41 @@
-"""What settings are worth on corpora of families that had no part in choosing them."""
+"""What the constants behind the defaults are worth on corpora of families that had no part in choosing them."""
 
+import contextlib
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 from scca import SparseCCA
 
 from ._table import print_table
-from ._texts import split_vectors, texts_of
-from .factors import best_kernel_cca
+from ._texts import Vectors, split_vectors, texts_of
+from .factors import best_kernel_cca, plain_idf, reading
 
 __all__ = ["run"]
 
-_SETTINGS: dict[str, dict] = {
-    "as shipped": {},
-    "mu halved": {"mu": "auto*0.5"},
-    "mu doubled": {"mu": "auto*2"},
-    "ridge .1": {"ridge": 0.1},
-    "ridge 1": {"ridge": 1.0},
-    "no feature weights": {"feature_weights": None},
+# a constant (of a module, or a parameter of SparseCCA) and its values, the shipped one first
+_CONSTANTS: dict[str, tuple] = {
+    "scca.estimators._factors._SHARE": (0.15, 0.08, 0.3),
+    "scca.estimators._factors._OF_WEIGHTS": (4.0, 2.0, 8.0),
+    "scca.estimators._factors._UNEXPLAINED": (0.5, 0.0, 1.0),
+    "scca.estimators._factor_components._RIDGE": (0.25, 0.1, 0.6),
+    "scca.estimators._feature_weights._MOST_POWER": (0.25, 0.15, 0.4),
+    "scca.estimators._feature_weights._LEAST": (0.02, 0.005, 0.08),
+    "scca.estimators._share._WORTH": (0.85, 0.75, 0.95),
+    "scca.factors._rotation._DAMPING": (0.1, 0.03, 0.3),
+    "idf": ("smooth", "plain"),
 }
 _SIZES = ((100, 20), (1000, 30))  # training pairs and factors
+_SEED = 2
+_LEAST_ERROR = 1e-4  # below, errors are not told apart
+
+Constants = dict[str, object]
+Splits = dict[str, tuple[Vectors, Vectors]]  # of one corpus, by the kind of idf
 
 
 @dataclass(frozen=True)
@@ -34,35 +47,78 @@ class _Corpus:
 
 
 def run(listed: Path) -> None:
-    """For each corpus of a list, the error of the setting that is best on the other families, beside the shipped one's.
+    """For each corpus of a list, the error with constants chosen on the other families, beside the shipped ones'.
+
+    One constant at a time is changed from its shipped value; of its values, the one with the least mean log error over
+    the corpora of the other families is chosen, and a corpus is then fitted with all that were chosen without it.
 
     A line of the list has, separated by tabs: family, name, two files (relative to the list), lines a document.
     """
     corpora = [_corpus(line, listed.parent) for line in listed.read_text(encoding="utf-8").splitlines() if line.strip()]
     for n, n_components in _SIZES:
-        errors, kernel = {}, {}
-        for corpus in corpora:
-            texts = texts_of(corpus.paths, corpus.join)
-            if n + 100 > len(texts[0]):
-                continue
-            learnt, new = split_vectors(texts, n, seed=2)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                kernel[corpus] = best_kernel_cca(learnt, new, n_components)
-                errors[corpus] = [
-                    1 - SparseCCA(n_components, held_out=0, **settings).fit(*learnt).score(*new)
-                    for settings in _SETTINGS.values()
-                ]
+        splits = {corpus: found for corpus in corpora if (found := _splits(corpus, n)) is not None}
+        errors = {corpus: _errors(found, n_components) for corpus, found in splits.items()}
         rows = []
-        for corpus, found in errors.items():
-            others = [np.log(np.maximum(values, 1e-4)) for c, values in errors.items() if c.family != corpus.family]
-            best = int(np.argmin(np.mean(others, axis=0)))
-            cells = (kernel[corpus], found[0], found[best])
-            rows.append([corpus.name, *(f"{value:.4f}" for value in cells), list(_SETTINGS)[best]])
-        header = ["corpus", "kernel CCA, its best", "as shipped", "chosen on other families", "which is"]
-        print_table(f"error of mates, {n} pairs, {n_components} factors, one split", header, rows)
+        for corpus, found in splits.items():
+            others = [errors[other] for other in splits if other.family != corpus.family]
+            chosen = {name: _best(name, others) for name in _CONSTANTS}
+            error, share, _ = _fit(chosen, found, n_components)
+            shipped, shipped_share, _ = _fit({}, found, n_components)
+            changed = [f"{name.split('.')[-1]} {value}" for name, value in chosen.items() if value != _shipped(name)]
+            cells = best_kernel_cca(*found["plain"], n_components), shipped, error, shipped_share, share
+            rows.append([corpus.name, *(f"{cell:.4f}" for cell in cells), ", ".join(changed)])
+        print_table(
+            f"error of mates, {n} pairs, {n_components} factors, one split",
+            ["corpus", "kernel CCA, its best", "shipped", "chosen elsewhere", "words", "words, chosen", "changed"],
+            rows,
+        )
 
 
 def _corpus(line: str, folder: Path) -> _Corpus:
     family, name, first, second, join = line.split("\t")
     return _Corpus(family, name, (folder / first, folder / second), int(join))
+
+
+def _splits(corpus: _Corpus, n: int) -> Splits | None:
+    texts = texts_of(corpus.paths, corpus.join)
+    if n + 100 > len(texts[0]):
+        return None
+    smooth = split_vectors(texts, n, _SEED)
+    return {"smooth": smooth, "plain": plain_idf(*smooth)}
+
+
+def _errors(splits: Splits, n_components: int) -> dict[tuple[str, object], float]:
+    """Of one corpus, for every value of every constant."""
+    shipped = _fit({}, splits, n_components)[0]
+    return {
+        (name, value): shipped if value == _shipped(name) else _fit({name: value}, splits, n_components)[0]
+        for name, values in _CONSTANTS.items()
+        for value in values
+    }
+
+
+def _best(name: str, errors: list[dict[tuple[str, object], float]]):
+    return min(_CONSTANTS[name], key=lambda value: np.mean([np.log(max(e[name, value], _LEAST_ERROR)) for e in errors]))
+
+
+def _shipped(name: str):
+    return _CONSTANTS[name][0]
+
+
+def _fit(constants: Constants, splits: Splits, n_components: int) -> tuple[float, float, float]:
+    """The error, the share of the words that are read, and the median of words a factor and language."""
+    learnt, new = splits[str(constants.get("idf", "smooth"))]
+    with _set(constants), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparseCCA(n_components, held_out=0).fit(*learnt)
+        return 1 - model.score(*new), *reading(model)
+
+
+@contextlib.contextmanager
+def _set(constants: Constants) -> Iterator[None]:
+    with contextlib.ExitStack() as stack:
+        for name, value in constants.items():
+            if name != "idf":
+                module, _, attribute = name.rpartition(".")
+                stack.enter_context(mock.patch.object(import_module(module), attribute, value))
+        yield

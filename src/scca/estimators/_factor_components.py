@@ -46,7 +46,7 @@ class FactorComponents(PairedTransformer):
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
         if pair.n_features is None:  # no feature is like another: a factor needs more of them
             settings = replace(settings, most=2 * settings.most)
-        if isinstance(self.ridge, str):
+        if settings.ridge_is_automatic:
             settings = replace(settings, ridge=_automatic_ridge(pair.views["X"].shape[0]))
         n_components = self._components_asked() or self._count(pair, settings)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
@@ -157,8 +157,10 @@ class FactorComponents(PairedTransformer):
                 raise ValueError(f"{name} is for weights on {what}, which no view has; got {shown(value)}: drop it.")
         check_seed(self.random_state)
         check_verbose(self.verbose)
+        automatic = isinstance(self.ridge, str) and self.ridge == "auto"
         return FactorSettings(
-            ridge=_RIDGE if isinstance(self.ridge, str) and self.ridge == "auto" else _check_ridge(self.ridge),
+            ridge=_RIDGE if automatic else _check_ridge(self.ridge),
+            ridge_is_automatic=automatic,
             mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
             gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
             most=_MOST_WEIGHTS,

@@ -16,6 +16,7 @@ from ._components import NothingSharedError
 
 _SHARE = 0.15  # of the mean of |2 A't| over the features that are read: the automatic penalty
 _OF_WEIGHTS = 4.0  # ridges: the selected features are weighed with more care than the factor was found with
+_UNEXPLAINED = 0.5  # over the root of the number of samples: the least share of a factor that its weights leave
 _MANY = 3  # times as many features that pull harder than the penalty: then it is approached from above
 _ENOUGH = 0.9  # of the most weights: a raised penalty need not come nearer
 _NEAR = 1.02  # two penalties so near each other are not told apart
@@ -32,7 +33,9 @@ class FactorSettings:
     Attributes
     ----------
     ridge : float
-        lambda of the factors and of the weights.
+        lambda of the factors and, four times it, of the weights.
+    ridge_is_automatic : bool
+        Then it is raised where weights explain more of a factor than so few samples can tell.
     mu, gamma : Penalty
         Of the selection of features, and of samples where a view is dual; the automatic value is a share of the mean of
         |2 A't|, raised where more than `most` would be selected.
@@ -45,6 +48,7 @@ class FactorSettings:
     """
 
     ridge: float
+    ridge_is_automatic: bool
     mu: Penalty
     gamma: Penalty
     most: int
@@ -125,11 +129,19 @@ def render(view: PreparedView, samples, T: np.ndarray, settings: FactorSettings)
     while True:
         union = np.unique(np.concatenate(chosen))
         read = _reading(view, union).transform(samples)
-        weighed = weigh_features(read, T, chosen, _OF_WEIGHTS * settings.ridge)
+        weighed = weigh_features(read, T, chosen, _OF_WEIGHTS * settings.ridge, _most_explained(len(T), settings))
         chosen = [np.flatnonzero(w) for w in weighed.weights.T]
         if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # what is read is used
             break
     return _rendering(read, weighed.weights, selected, weighed.objective, weighed.dual_gap)
+
+
+def _most_explained(n_samples: int, settings: FactorSettings) -> float:
+    """Of a factor, by its weights: features chosen among many can explain all of a factor of few samples.
+
+    Those that only fit its noise would weigh as much as the rest.
+    """
+    return 1.0 - _UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
 
 
 def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:

@@ -12,8 +12,7 @@ __all__ = ["CHANCE", "HeldOut", "count_shared", "held_out_correlations"]
 
 CHANCE = 0.05  # level of the tests whether the pairs share anything
 
-_MANY_PAIRS = 5000  # above, one split tells enough
-_MOST_PAIRS = 20_000  # that it leaves out
+_MANY_PAIRS = 20_000  # from here on one split tells enough; it leaves out as many at most
 _PERMUTATIONS = 199
 _LOOKED_AHEAD = 10  # factors that have to be chance together
 _LEAST = 3  # pairs left out, for a correlation to mean anything
@@ -23,7 +22,7 @@ _LEAST = 3  # pairs left out, for a correlation to mean anything
 class HeldOut:
     """Correlations (c,) of the two views' scores on pairs left out, and the chance that they share nothing.
 
-    `p_value` tests the largest correlation on pairs left out in one split, half of them unless there are many, over all
+    `p_value` tests the largest correlation on pairs left out in one split, half of them or one fold of many, over all
     components learnt from the others, against the same with the pairs permuted.
     """
 
@@ -71,7 +70,7 @@ def count_shared(scores: FoldScores, pairs: Pairs, random_state: np.random.Rando
     if len(pairs) < 2 * _LEAST:
         return 1
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
-    A, B = scores(pairs, *_tested_split(len(pairs), rng))
+    A, B = scores(pairs, *_split(len(pairs), len(pairs) // 2, rng))
     p_values = _p_values(A, B, rng, _LOOKED_AHEAD)
     chance = np.flatnonzero(p_values > CHANCE)
     return max(1, int(chance[0])) if len(chance) else len(p_values)
@@ -100,17 +99,17 @@ def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator, width: int
 
 
 def _splits(n: int, n_folds: int, rng: np.random.Generator) -> list[Split]:
-    """The split of the test, then the folds; of many pairs the former alone."""
-    tested = _tested_split(n, rng)
-    if n > _MANY_PAIRS:
-        return [tested]
+    """The split of the test, then the folds; of many pairs one fold alone, which serves the test as well."""
+    if n >= _MANY_PAIRS:
+        return [_split(n, n // max(n_folds, 2), rng)]
+    tested = _split(n, n // 2, rng)
     seed = np.random.RandomState(int(rng.integers(2**31)))
     return [tested, *random_folds(min(n_folds, n // _LEAST), n, seed)]
 
 
-def _tested_split(n: int, rng: np.random.Generator) -> Split:
-    order, size = rng.permutation(n), n // 2 if n <= _MANY_PAIRS else min(n // 5, _MOST_PAIRS)
-    return np.sort(order[size:]), np.sort(order[:size])
+def _split(n: int, left_out: int, rng: np.random.Generator) -> Split:
+    order, left_out = rng.permutation(n), min(left_out, _MANY_PAIRS)
+    return np.sort(order[left_out:]), np.sort(order[:left_out])
 
 
 def _of_split(scores: FoldScores, pairs: Pairs, split: Split) -> tuple[np.ndarray, np.ndarray]:

@@ -99,7 +99,9 @@ class SparseCCA(FactorComponents):
         it; a number is absolute.
     ridge : "auto" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
-        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000.
+        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000. The weights on few
+        features have four times this ridge, and with "auto" one that leaves at least 0.5 / sqrt(n_samples) of a factor
+        unexplained: few samples cannot tell more.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
         p = min(1/4, 2.5 / sqrt(n)), R^2 the share of its variance that ridge regression on the other view predicts for
@@ -109,9 +111,9 @@ class SparseCCA(FactorComponents):
         How many features of either view to read, or which share of them (but no fewer than half as many as there are
         pairs): those that the two views predict best from each other; the others get the weight 0 and are never looked
         at, not even for a sample's norm. With "shared" feature weights only. None is all. "auto" is all too,
-        but of shared factors in their sparse rendering the smallest share, down to 0.15, whose factors, learnt from
-        half of the pairs, do not find clearly fewer mates in the other half (by more than five standard errors) than
-        those of more features. Of more than 2,000 pairs, all features are read.
+        but of shared factors in their sparse rendering the smallest share, down to 0.15 or ten features a pair,
+        whose factors, learnt from half of the pairs, find the mates of the other half with at least 0.85 times the
+        precision (mean of 1 / rank) of the best share. Of more than 2,000 pairs, all features are read.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
@@ -120,8 +122,8 @@ class SparseCCA(FactorComponents):
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order. Sparse data stay sparse.
     held_out : int, default=5
-        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none. Above 5,000 pairs one split,
-        which leaves out a fifth of them and 20,000 at most, whatever the number.
+        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none. From 20,000
+        pairs on only the first fold is left out, and 20,000 pairs at most.
     algorithm : {"working-set", "greedy"}, default="working-set"
         The fast solver, or the paper's Algorithms 1 to 3.
     tol : float, default=1e-6

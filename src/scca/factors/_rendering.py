@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import eigh
+from scipy.optimize import brentq
 
 from ..solver import ComponentResult, Penalty, no_view, solve_views
 from ..views import FeatureView, RidgeView, View
@@ -55,33 +56,60 @@ class Weighing:
     """Weights of the factors on chosen features, one column a factor, and what certifies them.
 
     With r = t - A w and P = ||r||^2 + ridge ||w||^2 over the chosen features, D = 2 t'r - ||r||^2 - ||A'r||^2 / ridge
-    is at most the optimum; `dual_gap` is P - D.
+    is at most the optimum; `dual_gap` is P - D. `ridge` has the one that each factor was given.
     """
 
     weights: np.ndarray
     objective: np.ndarray
     dual_gap: np.ndarray
+    ridge: np.ndarray
 
 
-def weigh_features(view: FeatureView, scores: np.ndarray, chosen: Sequence[np.ndarray], ridge: float) -> Weighing:
-    """Ridge regression of each factor on its own chosen features: what selection shrank is weighed anew."""
-    weights = np.zeros((view.shape[1], scores.shape[1]))
-    objective, dual_gap = np.zeros(scores.shape[1]), np.zeros(scores.shape[1])
+def weigh_features(
+    view: FeatureView, scores: np.ndarray, chosen: Sequence[np.ndarray], ridge: float, most_explained: float = 1.0
+) -> Weighing:
+    """Ridge regression of each factor on its own chosen features: what selection shrank is weighed anew.
+
+    The ridge of a factor is raised until its weights explain no more than this share of it.
+    """
+    n_factors = scores.shape[1]
+    weights, ridges = np.zeros((view.shape[1], n_factors)), np.full(n_factors, float(ridge))
+    objective, dual_gap = np.zeros(n_factors), np.zeros(n_factors)
     for j, (t, features) in enumerate(zip(scores.T, chosen, strict=True)):
         if not len(features):
             objective[j] = t @ t
             continue
         selection = view.selection()
         selection.add(features)
-        gram = selection.gram(0)
-        gram[np.diag_indices_from(gram)] += ridge
-        w = cho_solve(cho_factor(gram), selection.rmatvec(t[:, None])[:, 0])
+        values, Q = eigh(selection.gram(0))
+        along = Q.T @ selection.rmatvec(t[:, None])[:, 0]
+        ridges[j] = _raised(np.maximum(values, 0.0), along**2, most_explained * (t @ t), ridge)
+        w = Q @ (along / (values + ridges[j]))
         r = t - selection.matvec(w)
         pull = selection.rmatvec(r[:, None])[:, 0]
         weights[features, j] = w
-        objective[j] = r @ r + ridge * (w @ w)
-        dual_gap[j] = objective[j] - (2 * (t @ r) - r @ r - pull @ pull / ridge)
-    return Weighing(weights, objective, dual_gap)
+        objective[j] = r @ r + ridges[j] * (w @ w)
+        dual_gap[j] = objective[j] - (2 * (t @ r) - r @ r - pull @ pull / ridges[j])
+    return Weighing(weights, objective, dual_gap, ridges)
+
+
+def _raised(values: np.ndarray, squares: np.ndarray, most: float, ridge: float) -> float:
+    """The least ridge, from `ridge` on, that explains no more than `most` of ||t||^2.
+
+    With A'A = Q diag(values) Q' and `squares` those of Q'A't, ||t||^2 - ||t - A w||^2 is the sum of
+    squares (values + 2 ridge) / (values + ridge)^2.
+    """
+
+    def excess(log_ridge: float) -> float:
+        at = np.exp(log_ridge)
+        return float(squares @ ((values + 2.0 * at) / (values + at) ** 2)) - most
+
+    low = high = np.log(ridge)
+    if excess(low) <= 0:
+        return ridge
+    while excess(high) > 0:
+        high += 1.0
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
 def dense_weights(view: View, scores: np.ndarray, ridge: float) -> np.ndarray:
