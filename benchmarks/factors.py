@@ -14,7 +14,7 @@ from ._texts import Texts, Vectors, split_vectors, texts_of
 __all__ = ["best_kernel_cca", "plain_idf", "reading", "run"]
 
 _REGULARIZATIONS = (0.05, 0.1, 0.2, 0.4, 0.7)
-_SIZES = ((100, (20, 50)), (1000, (30,)))  # training pairs, and numbers of factors
+_SIZES = ((100, (5, 10, 20, 50)), (1000, (30,)))  # training pairs, and numbers of factors
 _SHORT = ((2000, (100,)),)  # instead, where documents are single lines of which there is nothing to be left out
 _SPLITS = 2
 
