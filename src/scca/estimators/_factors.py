@@ -1,6 +1,6 @@
 """Components that are shared factors: scores that both views predict, rendered by few features of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -58,10 +58,15 @@ class FactorSettings:
 
 @dataclass(frozen=True, eq=False)
 class Rendering:
-    """The factors in one view: the view as it is read, weights on its coordinates, and their certificates."""
+    """The factors in one view: the view as it is read, weights on its coordinates, and their certificates.
+
+    `selected` has the convex problems that chose the features; their weights are those of `weights` where the view has
+    samples.
+    """
 
     view: PreparedView
     weights: np.ndarray
+    selected: Sequence[ComponentResult]
     mu: np.ndarray
     objective: np.ndarray
     dual_gap: np.ndarray
@@ -101,39 +106,72 @@ def fit_factors(
         T = T @ R
     else:
         T = turn(T)
-    renderings = {name: render(view, samples.get(name), T, settings) for name, view in views.items()}
+    renderings = render(views, samples, T, settings)
     converged = bool(found.converged.all()) and (rotation is None or rotation.converged)
     return FactorFit(T, found.values, renderings, converged)
 
 
-def render(view: PreparedView, samples, T: np.ndarray, settings: FactorSettings) -> Rendering:
-    """Weights of the factors on the coordinates of a view."""
+def render(
+    views: Mapping[str, PreparedView], samples: Mapping[str, Any], T: np.ndarray, settings: FactorSettings
+) -> dict[str, Rendering]:
+    """Weights of the factors on the coordinates of every view.
+
+    The features that are selected for a factor are weighed by ridge regression of the factor on them and then, once
+    more, of what the features selected in the other views say of it: these are what a new sample's mate will have.
+    """
     if settings.dense:
-        nothing = np.zeros(T.shape[1])
-        return Rendering(
-            view=view,
-            weights=dense_weights(view, T, settings.ridge),
-            mu=nothing,
-            objective=nothing,
-            dual_gap=nothing,
-            n_iter=nothing,
-            n_passes=nothing,
-            converged=np.ones(T.shape[1], dtype=bool),
-        )
-    penalty = settings.gamma if view.columns_are_samples else settings.mu
-    selected = _selected(view, T, penalty, settings)
-    if not isinstance(view, FeatureView) or view.preparation is None:
+        return {name: _dense(view, T, settings.ridge) for name, view in views.items()}
+    renderings = {}
+    for name, view in views.items():
+        selected = _selected(view, T, settings.gamma if view.columns_are_samples else settings.mu, settings)
         weights = np.column_stack([result.w for result in selected])
-        return _rendering(view, weights, selected, 0.0, 0.0)
-    chosen = [np.flatnonzero(result.w) for result in selected]
+        renderings[name] = _weighed(_rendering(view, weights, selected), samples.get(name), T, settings)
+    scores = {name: r.view.matmat(r.weights) for name, r in renderings.items()}
+    return {
+        name: _weighed(r, samples.get(name), _said_by_others(name, scores, T), settings)
+        for name, r in renderings.items()
+    }
+
+
+def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
+    nothing = np.zeros(T.shape[1])
+    return Rendering(
+        view=view,
+        weights=dense_weights(view, T, ridge),
+        selected=(),
+        mu=nothing,
+        objective=nothing,
+        dual_gap=nothing,
+        n_iter=nothing,
+        n_passes=nothing,
+        converged=np.ones(T.shape[1], dtype=bool),
+    )
+
+
+def _weighed(rendering: Rendering, samples, targets: np.ndarray, settings: FactorSettings) -> Rendering:
+    """The features of each factor weighed anew, in a view that reads no others; weights on samples stay."""
+    view = rendering.view
+    if not isinstance(view, FeatureView) or view.preparation is None:
+        return rendering
+    chosen = [np.flatnonzero(w) for w in rendering.weights.T]
+    most_explained = _most_explained(len(targets), settings)
     while True:
         union = np.unique(np.concatenate(chosen))
         read = _reading(view, union).transform(samples)
-        weighed = weigh_features(read, T, chosen, _OF_WEIGHTS * settings.ridge, _most_explained(len(T), settings))
+        weighed = weigh_features(read, targets, chosen, _OF_WEIGHTS * settings.ridge, most_explained)
         chosen = [np.flatnonzero(w) for w in weighed.weights.T]
         if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # what is read is used
-            break
-    return _rendering(read, weighed.weights, selected, weighed.objective, weighed.dual_gap)
+            return _rendering(read, weighed.weights, rendering.selected, weighed.objective, weighed.dual_gap)
+
+
+def _said_by_others(name: str, scores: Mapping[str, np.ndarray], T: np.ndarray) -> np.ndarray:
+    """The sum of the other views' scores, of unit norm each, as long as the factor; the factor, where they are zero."""
+    targets = np.zeros_like(T)
+    for other, found in scores.items():
+        if other != name:
+            targets += found / np.maximum(np.linalg.norm(found, axis=0), np.finfo(T.dtype).tiny)
+    norms = np.linalg.norm(targets, axis=0)
+    return np.where(norms > 0, targets * (np.linalg.norm(T, axis=0) / np.where(norms > 0, norms, 1.0)), T)
 
 
 def _most_explained(n_samples: int, settings: FactorSettings) -> float:
@@ -207,11 +245,12 @@ def _reading(view: FeatureView, features: np.ndarray) -> Preparation:
     return replace(preparation, feature_weights=read, blank=True)
 
 
-def _rendering(view, weights, selected: list[ComponentResult], objective, dual_gap) -> Rendering:
+def _rendering(view, weights, selected: Sequence[ComponentResult], objective=0.0, dual_gap=0.0) -> Rendering:
     """With the gap of the selection and that of the weights added up, each of which bounds its own error."""
     return Rendering(
         view=view,
         weights=weights,
+        selected=selected,
         mu=np.array([result.mu for result in selected]),
         objective=np.array([result.objective for result in selected]) + objective,
         dual_gap=np.array([result.dual_gap for result in selected]) + dual_gap,
