@@ -135,28 +135,29 @@ class TestWeights:
         assert (model.dual_gap_ <= 2e-5 * max(1.0, largest)).all()
         assert model.converged_.all()
 
-    def test_no_penalty_is_ridge_regression_on_all_features(self, pairs):
-        """Four times the ridge of the factors, which the dense rendering has."""
-        for settings, ridge in (({"mu": "auto*1e-9", "n_features": None}, 4 * 0.3), ({"rendering": "dense"}, 0.3)):
-            model = factors(3, ridge=0.3, **settings).fit(*pairs)
-            A = model.x_preparation_.transform(pairs[0]).columns(np.arange(pairs[0].shape[1]))
-            covariances = model.x_loadings_ * np.linalg.norm(A, axis=0)[:, None]
-            expected = np.linalg.solve(A.T @ A + ridge * np.eye(A.shape[1]), covariances)
-            np.testing.assert_allclose(model.x_weights_, expected, atol=1e-6 * np.abs(expected).max())
+    def test_all_features_of_the_dense_rendering_are_a_ridge_regression(self, pairs):
+        model = factors(3, ridge=0.3, rendering="dense").fit(*pairs)
+        A, pull = self.regressors(model, pairs, "x")
+        expected = np.linalg.solve(A.T @ A + 0.3 * np.eye(A.shape[1]), pull)
+        np.testing.assert_allclose(model.x_weights_, expected, atol=1e-6 * np.abs(expected).max())
 
-    def test_an_automatic_ridge_leaves_what_few_samples_cannot_tell(self, pairs):
-        """From far fewer samples than features: ||t - A w||^2 is 0.5 / sqrt(n) ||t||^2, t being all of A's scores."""
-        X, Y = (np.hstack([view[:20], np.random.default_rng(0).standard_normal((20, 300))]) for view in pairs)
-        settings = {"normalize": False, "feature_weights": None, "mu": "auto*0.3"}
-        A = X - X.mean(axis=0)
-        shares = []
-        for ridge in ("auto", 0.25):
-            model = factors(1, ridge=ridge, **settings).fit(X, Y)
-            norms = np.linalg.norm(A, axis=0)
-            t = np.linalg.lstsq(A.T, model.x_loadings_[:, 0] * norms, rcond=None)[0]  # rows of A span all scores
-            shares.append(np.sum((t - model.transform(X)[:, 0]) ** 2) / (t @ t))
-        assert abs(shares[0] - 0.5 / np.sqrt(20)) < 1e-6
-        assert shares[1] < shares[0]
+    def test_no_penalty_is_a_regression_on_all_features_of_what_the_other_view_says(self, pairs):
+        """Four times the ridge of the factors: of Y's part of the factor on X, and the other way round."""
+        model = factors(3, ridge=0.3, mu="auto*1e-9", n_features=None).fit(*pairs)
+        sides = [self.regressors(model, pairs, name) for name in "xy"]
+        inverses = [np.linalg.inv(A.T @ A + 4 * 0.3 * np.eye(A.shape[1])) for A, _ in sides]
+        for own, other, weights in ((0, 1, model.x_weights_), (1, 0, model.y_weights_)):
+            said = sides[other][0] @ inverses[other] @ sides[other][1]
+            expected = inverses[own] @ sides[own][0].T @ said
+            cosines = np.sum(expected * weights, axis=0) / np.linalg.norm(expected, axis=0)
+            np.testing.assert_allclose(cosines, np.linalg.norm(weights, axis=0), rtol=1e-6)
+
+    @staticmethod
+    def regressors(model, pairs, name):
+        """The prepared view A, and A't of the factors."""
+        X = pairs["xy".index(name)]
+        A = getattr(model, f"{name}_preparation_").transform(X).columns(np.arange(X.shape[1]))
+        return A, getattr(model, f"{name}_loadings_") * np.linalg.norm(A, axis=0)[:, None]
 
     def test_more_penalty_fewer_features(self, pairs):
         counts = [np.count_nonzero(factors(3, mu=f"auto*{f}").fit(*pairs).x_weights_) for f in (0.3, 1, 3)]

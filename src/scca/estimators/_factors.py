@@ -16,7 +16,7 @@ from ._components import NothingSharedError
 
 _SHARE = 0.15  # of the mean of |2 A't| over the features that are read: the automatic penalty
 _OF_WEIGHTS = 4.0  # ridges: the selected features are weighed with more care than the factor was found with
-_UNEXPLAINED = 0.5  # over the root of the number of samples: the least share of a factor that its weights leave
+_UNEXPLAINED = 1.0  # over the root of the number of samples: the least share of a factor that its weights leave
 _MANY = 3  # times as many features that pull harder than the penalty: then it is approached from above
 _ENOUGH = 0.9  # of the most weights: a raised penalty need not come nearer
 _NEAR = 1.02  # two penalties so near each other are not told apart
@@ -67,6 +67,7 @@ class Rendering:
     view: PreparedView
     weights: np.ndarray
     selected: Sequence[ComponentResult]
+    ridge: np.ndarray
     mu: np.ndarray
     objective: np.ndarray
     dual_gap: np.ndarray
@@ -121,15 +122,15 @@ def render(
     """
     if settings.dense:
         return {name: _dense(view, T, settings.ridge) for name, view in views.items()}
-    renderings = {}
+    renderings, most_explained = {}, _most_explained(len(T), settings)
     for name, view in views.items():
         selected = _selected(view, T, settings.gamma if view.columns_are_samples else settings.mu, settings)
         weights = np.column_stack([result.w for result in selected])
-        renderings[name] = _weighed(_rendering(view, weights, selected), samples.get(name), T, settings)
+        ridge = np.full(T.shape[1], _OF_WEIGHTS * settings.ridge)
+        renderings[name] = _weighed(_rendering(view, weights, selected, ridge), samples.get(name), T, most_explained)
     scores = {name: r.view.matmat(r.weights) for name, r in renderings.items()}
     return {
-        name: _weighed(r, samples.get(name), _said_by_others(name, scores, T), settings)
-        for name, r in renderings.items()
+        name: _weighed(r, samples.get(name), _said_by_others(name, scores, T), 1.0) for name, r in renderings.items()
     }
 
 
@@ -139,6 +140,7 @@ def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
         view=view,
         weights=dense_weights(view, T, ridge),
         selected=(),
+        ridge=np.full(T.shape[1], ridge),
         mu=nothing,
         objective=nothing,
         dual_gap=nothing,
@@ -148,20 +150,24 @@ def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
     )
 
 
-def _weighed(rendering: Rendering, samples, targets: np.ndarray, settings: FactorSettings) -> Rendering:
-    """The features of each factor weighed anew, in a view that reads no others; weights on samples stay."""
+def _weighed(rendering: Rendering, samples, targets: np.ndarray, most_explained: float) -> Rendering:
+    """The features of each factor weighed anew, in a view that reads no others; weights on samples stay.
+
+    With the ridge there is, raised where more than this share of a target would be explained.
+    """
     view = rendering.view
     if not isinstance(view, FeatureView) or view.preparation is None:
         return rendering
     chosen = [np.flatnonzero(w) for w in rendering.weights.T]
-    most_explained = _most_explained(len(targets), settings)
     while True:
         union = np.unique(np.concatenate(chosen))
         read = _reading(view, union).transform(samples)
-        weighed = weigh_features(read, targets, chosen, _OF_WEIGHTS * settings.ridge, most_explained)
+        weighed = weigh_features(read, targets, chosen, rendering.ridge, most_explained)
         chosen = [np.flatnonzero(w) for w in weighed.weights.T]
         if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # what is read is used
-            return _rendering(read, weighed.weights, rendering.selected, weighed.objective, weighed.dual_gap)
+            return _rendering(
+                read, weighed.weights, rendering.selected, weighed.ridge, weighed.objective, weighed.dual_gap
+            )
 
 
 def _said_by_others(name: str, scores: Mapping[str, np.ndarray], T: np.ndarray) -> np.ndarray:
@@ -245,12 +251,13 @@ def _reading(view: FeatureView, features: np.ndarray) -> Preparation:
     return replace(preparation, feature_weights=read, blank=True)
 
 
-def _rendering(view, weights, selected: Sequence[ComponentResult], objective=0.0, dual_gap=0.0) -> Rendering:
+def _rendering(view, weights, selected: Sequence[ComponentResult], ridge, objective=0.0, dual_gap=0.0) -> Rendering:
     """With the gap of the selection and that of the weights added up, each of which bounds its own error."""
     return Rendering(
         view=view,
         weights=weights,
         selected=selected,
+        ridge=ridge,
         mu=np.array([result.mu for result in selected]),
         objective=np.array([result.objective for result in selected]) + objective,
         dual_gap=np.array([result.dual_gap for result in selected]) + dual_gap,

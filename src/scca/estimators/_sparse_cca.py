@@ -100,7 +100,7 @@ class SparseCCA(FactorComponents):
     ridge : "auto" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
         norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000. The weights on few
-        features have four times this ridge, and with "auto" one that leaves at least 0.5 / sqrt(n_samples) of a factor
+        features have four times this ridge, and with "auto" one that leaves at least 1 / sqrt(n_samples) of a factor
         unexplained: few samples cannot tell more.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,

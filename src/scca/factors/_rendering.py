@@ -66,14 +66,21 @@ class Weighing:
 
 
 def weigh_features(
-    view: FeatureView, scores: np.ndarray, chosen: Sequence[np.ndarray], ridge: float, most_explained: float = 1.0
+    view: FeatureView,
+    scores: np.ndarray,
+    chosen: Sequence[np.ndarray],
+    ridge: float | np.ndarray,
+    most_explained: float = 1.0,
 ) -> Weighing:
     """Ridge regression of each factor on its own chosen features: what selection shrank is weighed anew.
 
-    The ridge of a factor is raised until its weights explain no more than this share of it.
+    The ridge, one for all or one a factor, is raised until the weights explain no more than this share of a factor.
     """
     n_factors = scores.shape[1]
-    weights, ridges = np.zeros((view.shape[1], n_factors)), np.full(n_factors, float(ridge))
+    weights, ridges = (
+        np.zeros((view.shape[1], n_factors)),
+        np.broadcast_to(np.asarray(ridge, dtype=np.float64), n_factors).copy(),
+    )
     objective, dual_gap = np.zeros(n_factors), np.zeros(n_factors)
     for j, (t, features) in enumerate(zip(scores.T, chosen, strict=True)):
         if not len(features):
@@ -83,7 +90,7 @@ def weigh_features(
         selection.add(features)
         values, Q = eigh(selection.gram(0))
         along = Q.T @ selection.rmatvec(t[:, None])[:, 0]
-        ridges[j] = _raised(np.maximum(values, 0.0), along**2, most_explained * (t @ t), ridge)
+        ridges[j] = _raised(np.maximum(values, 0.0), along**2, most_explained * (t @ t), float(ridges[j]))
         w = Q @ (along / (values + ridges[j]))
         r = t - selection.matvec(w)
         pull = selection.rmatvec(r[:, None])[:, 0]
