@@ -50,14 +50,15 @@ class SparseCCA(FactorComponents):
 
     are pooled to scores t = A w_a + B w_b, made orthonormal, weighted by sigma and turned to simple structure (varimax
     of [A'T; B'T], its rows brought to about the same norm). Of up to 2,000 pairs the views are first reduced to the
-    features that predict each other, as far as no fewer mates are found (`n_features`). In each view, a factor's
+    features that predict each other, as far as mates are found almost as well (`n_features`). In each view, a factor's
     features are selected by
 
         min over w of  ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2,
 
-    certified by a duality gap, and weighed by ridge regression (4 lambda) on those alone. A feature without a weight in
-    any component is not read at all, not even for the norm of a sample: `transform` is the view so prepared times
-    exactly `x_weights_`, and 0 for a sample without any feature that is read.
+    certified by a duality gap, and weighed by ridge regression (4 lambda) on those alone: of t, and then of the scores
+    that the features selected in the other view have. A feature without a weight in any component is not read at all,
+    not even for the norm of a sample: `transform` is the view so prepared times exactly `x_weights_`, and 0 for a
+    sample without any feature that is read.
 
     With `anchors`, components are those of Hardoon and Shawe-Taylor's paper instead, and `SparseCCA(50, **PAPER)` is
     its method exactly. For each component j, with an anchor sample k, it solves the convex problem
