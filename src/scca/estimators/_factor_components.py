@@ -1,9 +1,10 @@
 """What `SparseCCA` does with `anchors=None`: components that are shared factors."""
 
 import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
+from itertools import groupby
 
 import numpy as np
 from sklearn.base import clone
@@ -24,12 +25,12 @@ from ..solver import ALGORITHMS, Penalty
 from ..views import View
 from ._base import PairedTransformer
 from ._components import EmptyComponentWarning
-from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
+from ._factors import FactorFit, FactorSettings, factor_path, find_factors, fit_factors, held_out_scores
 from ._held_out import CHANCE, HeldOut, count_shared, held_out_correlations
 from ._preparing import PreparedPair
 from ._share import needed_share
 
-__all__ = ["FactorComponents", "refuse_without_factors"]
+__all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
 
 logger = logging.getLogger(__name__)
 
@@ -44,14 +45,14 @@ class FactorComponents(PairedTransformer):
     _chooses_features = True
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
-        if pair.n_features is None:  # no feature is like another: a factor needs more of them
-            settings = replace(settings, most=2 * settings.most)
-        if settings.ridge_is_automatic:
-            settings = replace(settings, ridge=_automatic_ridge(pair.views["X"].shape[0]))
+        settings = _fitted_to(pair, settings)
         n_components = self._components_asked() or self._count(pair, settings)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
-        held_out = self._held_out(pair, settings, fit, progress)
+        return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit, progress))
+
+    def _keep(self, pair: PreparedPair, fit: FactorFit, n_components: int, held_out: HeldOut | None = None):
+        """What a fit leaves behind, and what there is to warn of."""
         if fit.scores.shape[1] < n_components:
             warn(
                 f"the views share {fit.scores.shape[1]} of n_components={n_components} factors; set "
@@ -107,7 +108,8 @@ class FactorComponents(PairedTransformer):
         sparse = self.anchors is None and self.rendering == "sparse" and not self._dual_views
         if not automatic or not sparse or self.feature_weights is None:
             return super()._read_features(X, Y, n_components)
-        settings = replace(self._check_factor_settings(), dense=True)
+        # by the automatic ridge, whichever the factors have: models with other ridges read the same features
+        settings = replace(self._check_factor_settings(), dense=True, ridge=_RIDGE)
         with blas_threads_for(X.size, Y.size):
             return needed_share(X, Y, self._preparing(), n_components, settings)
 
@@ -157,10 +159,10 @@ class FactorComponents(PairedTransformer):
                 raise ValueError(f"{name} is for weights on {what}, which no view has; got {shown(value)}: drop it.")
         check_seed(self.random_state)
         check_verbose(self.verbose)
-        automatic = isinstance(self.ridge, str) and self.ridge == "auto"
+        ridge = Penalty.parse(self.ridge, "ridge", zero_allowed=False)
         return FactorSettings(
-            ridge=_RIDGE if automatic else _check_ridge(self.ridge),
-            ridge_is_automatic=automatic,
+            ridge=_RIDGE * ridge.factor if ridge.value is None else ridge.value,
+            ridge_is_automatic=ridge.value is None,
             mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
             gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
             most=_MOST_WEIGHTS,
@@ -173,15 +175,37 @@ class FactorComponents(PairedTransformer):
         )
 
 
+def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> "Iterator[FactorComponents]":
+    """The models, each fitted to the same pairs of which none is left out.
+
+    Those of one ridge in a row share the factors, and each penalty is solved from the answer before.
+    """
+    threads = blas_threads_for(*(view.n_stored for view in pair.views.values()))
+    asked = [(model, _fitted_to(pair, model._check_factor_settings())) for model in models]
+    for (n_components, ridge), same in groupby(asked, key=lambda each: (each[0]._components_asked(), each[1].ridge)):
+        row = list(same)
+        with threads:
+            found = find_factors(pair.views, n_components, ridge)
+        path = factor_path(pair.views, pair.samples, found, [settings for _, settings in row])
+        for model, _ in row:
+            with threads:
+                fit = next(path)
+            yield model._keep(pair, fit, n_components)
+
+
+def _fitted_to(pair: PreparedPair, settings: FactorSettings) -> FactorSettings:
+    """The settings for so many pairs and features."""
+    if pair.n_features is None:  # no feature is like another: a factor needs more of them
+        settings = replace(settings, most=2 * settings.most)
+    if settings.ridge_is_automatic:
+        factor = settings.ridge / _RIDGE
+        settings = replace(settings, ridge=factor * _automatic_ridge(pair.views["X"].shape[0]))
+    return settings
+
+
 def _automatic_ridge(n_samples: int) -> float:
     """The same share of the samples wherever there are many, so that a factor concerns no smaller a share of them."""
     return _RIDGE * max(1.0, n_samples / _RIDGE_PAIRS)
-
-
-def _check_ridge(value) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f'ridge must be "auto" or a number greater than 0 and finite; got {shown(value)}.')
-    return float(value)
 
 
 def refuse_without_factors(model: PairedTransformer) -> None:

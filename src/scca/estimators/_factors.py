@@ -1,6 +1,6 @@
 """Components that are shared factors: scores that both views predict, rendered by few features of each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -23,7 +23,16 @@ _NEAR = 1.02  # two penalties so near each other are not told apart
 _RAISED = (1.1, 2.0)  # by the root of how many times too many weights there are, within these bounds
 _LOWERED = (0.5, 0.95)  # the same where there are too few
 
-__all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
+__all__ = [
+    "FactorFit",
+    "FactorSettings",
+    "Factors",
+    "Rendering",
+    "factor_path",
+    "find_factors",
+    "fit_factors",
+    "held_out_scores",
+]
 
 
 @dataclass(frozen=True)
@@ -71,13 +80,19 @@ class Rendering:
 
 
 @dataclass(frozen=True, eq=False)
-class FactorFit:
-    """Rotated factors T (n x c), how well the views share each (sigma of the unrotated ones), and their renderings."""
+class Factors:
+    """Rotated factors T (n x c), and how well the views share each (sigma of the unrotated ones)."""
 
     scores: np.ndarray
     values: np.ndarray
-    renderings: Mapping[str, Rendering]
     converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FactorFit(Factors):
+    """Factors and their renderings in both views."""
+
+    renderings: Mapping[str, Rendering]
 
 
 def fit_factors(
@@ -88,7 +103,18 @@ def fit_factors(
     turn: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> FactorFit:
     """Factors of the views, turned to simple structure (or by `turn`, a function of T) and rendered in each."""
-    found = shared_factors(list(views.values()), n_components, [settings.ridge] * len(views))
+    found = find_factors(views, n_components, settings.ridge, turn)
+    return next(factor_path(views, samples, found, [settings]))
+
+
+def find_factors(
+    views: Mapping[str, PreparedView],
+    n_components: int,
+    ridge: float,
+    turn: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Factors:
+    """Factors of the views, turned to simple structure (or by `turn`, a function of T)."""
+    found = shared_factors(list(views.values()), n_components, [ridge] * len(views))
     if not len(found.values):
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # what the views share most weighs most in whatever is compared by scores
@@ -101,27 +127,79 @@ def fit_factors(
         T = T @ R
     else:
         T = turn(T)
-    renderings = {name: render(view, samples.get(name), T, settings) for name, view in views.items()}
-    converged = bool(found.converged.all()) and (rotation is None or rotation.converged)
-    return FactorFit(T, found.values, renderings, converged)
+    return Factors(T, found.values, bool(found.converged.all()) and (rotation is None or rotation.converged))
 
 
-def render(view: PreparedView, samples, T: np.ndarray, settings: FactorSettings) -> Rendering:
-    """Weights of the factors on the coordinates of a view."""
-    if settings.dense:
-        nothing = np.zeros(T.shape[1])
-        return Rendering(
-            view=view,
-            weights=dense_weights(view, T, settings.ridge),
-            mu=nothing,
-            objective=nothing,
-            dual_gap=nothing,
-            n_iter=nothing,
-            n_passes=nothing,
-            converged=np.ones(T.shape[1], dtype=bool),
-        )
-    penalty = settings.gamma if view.columns_are_samples else settings.mu
-    selected = _selected(view, T, penalty, settings)
+def factor_path(
+    views: Mapping[str, PreparedView], samples: Mapping[str, Any], found: Factors, settings: Sequence[FactorSettings]
+) -> Iterator[FactorFit]:
+    """The same factors with one penalty after the other, each solved from the answer before: the largest had best be
+    first. One fit at a time is in memory.
+    """
+    paths = {name: _RenderingPath(view, samples.get(name), found.scores) for name, view in views.items()}
+    for setting in settings:
+        renderings = {name: path.at(setting) for name, path in paths.items()}
+        yield FactorFit(found.scores, found.values, found.converged, renderings)
+
+
+class _RenderingPath:
+    """One view of the factors, at one penalty after the other."""
+
+    def __init__(self, view: PreparedView, samples, T: np.ndarray):
+        self._view, self._samples, self._T = view, samples, T
+        self._automatic: list[ComponentResult] | None = None
+        self._before: tuple[Penalty, list[ComponentResult], Rendering] | None = None
+
+    def at(self, settings: FactorSettings) -> Rendering:
+        """With these settings, which differ from those before by the penalty alone."""
+        if settings.dense:
+            return _dense_rendering(self._view, self._T, settings)
+        penalty = settings.gamma if self._view.columns_are_samples else settings.mu
+        if self._before is None or self._before[0] != penalty:
+            with one_blas_thread():  # a factor at a time in each thread
+                selected = self._selected(penalty, settings)
+            self._before = penalty, selected, _weighed(self._view, self._samples, self._T, selected, settings)
+        return self._before[2]
+
+    def _selected(self, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
+        """The elastic nets; the automatic penalty leaves no factor more than `settings.most` weights."""
+        if penalty.value is not None:
+            return self._solved(np.full(self._T.shape[1], penalty.value), settings)
+        if self._automatic is None:
+            self._automatic = _automatically_selected(self._view, self._T, settings)
+        if penalty.factor == 1.0:
+            return self._automatic
+        return self._solved(penalty.factor * np.array([result.mu for result in self._automatic]), settings)
+
+    def _solved(self, mus: np.ndarray, settings: FactorSettings) -> list[ComponentResult]:
+        starts = [None] * len(mus) if self._before is None else [result.w for result in self._before[1]]
+
+        def solve(j: int) -> ComponentResult:
+            t, mu = self._T[:, [j]], mus[[j]]
+            return select_features(self._view, t, mu, settings.ridge, start=starts[j], **settings.effort)[0]
+
+        return together(solve, range(len(mus)))
+
+
+def _dense_rendering(view: PreparedView, T: np.ndarray, settings: FactorSettings) -> Rendering:
+    """Weights of the factors on all coordinates of a view."""
+    nothing = np.zeros(T.shape[1])
+    return Rendering(
+        view=view,
+        weights=dense_weights(view, T, settings.ridge),
+        mu=nothing,
+        objective=nothing,
+        dual_gap=nothing,
+        n_iter=nothing,
+        n_passes=nothing,
+        converged=np.ones(T.shape[1], dtype=bool),
+    )
+
+
+def _weighed(
+    view: PreparedView, samples, T: np.ndarray, selected: list[ComponentResult], settings: FactorSettings
+) -> Rendering:
+    """Weights of the factors on the coordinates that were selected, of which alone the view is made anew."""
     if not isinstance(view, FeatureView) or view.preparation is None:
         weights = np.column_stack([result.w for result in selected])
         return _rendering(view, weights, selected, 0.0, 0.0)
@@ -144,22 +222,11 @@ def _most_explained(n_samples: int, settings: FactorSettings) -> float:
     return 1.0 - _UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
 
 
-def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
-    """The elastic nets; the automatic penalty leaves no factor more than `settings.most` weights."""
-
-    def solve(mus: np.ndarray) -> list[ComponentResult]:
-        return together(
-            lambda j: select_features(view, T[:, [j]], mus[[j]], settings.ridge, **settings.effort)[0], range(len(mus))
-        )
-
-    with one_blas_thread():  # a factor at a time in each thread
-        if penalty.value is not None:
-            return solve(np.full(T.shape[1], penalty.value))
-        pull = 2.0 * np.abs(view.rmatmat(T))
-        n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
-        mus = _SHARE * pull.sum(axis=0) / n_read
-        found = together(lambda j: _few_selected(view, T[:, [j]], pull[:, j], mus[j], settings), range(len(mus)))
-        return found if penalty.factor == 1.0 else solve(penalty.factor * np.array([result.mu for result in found]))
+def _automatically_selected(view: PreparedView, T: np.ndarray, settings: FactorSettings) -> list[ComponentResult]:
+    pull = 2.0 * np.abs(view.rmatmat(T))
+    n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
+    mus = _SHARE * pull.sum(axis=0) / n_read
+    return together(lambda j: _few_selected(view, T[:, [j]], pull[:, j], mus[j], settings), range(len(mus)))
 
 
 def _few_selected(view: PreparedView, t, pull: np.ndarray, mu: float, settings: FactorSettings) -> ComponentResult:

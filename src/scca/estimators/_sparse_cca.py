@@ -97,11 +97,11 @@ class SparseCCA(FactorComponents):
         weights (200 where all features are read). Of anchored components it is the paper's rule, the mean over all
         features (samples) of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each. "auto*0.5" is half of
         it; a number is absolute.
-    ridge : "auto" or float, default="auto"
+    ridge : "auto", "auto*FACTOR" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
-        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000. The weights on few
-        features have four times this ridge, and with "auto" one that leaves at least 0.5 / sqrt(n_samples) of a factor
-        unexplained: few samples cannot tell more.
+        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000; "auto*4" is four
+        times that. The weights on few features have four times this ridge, and unless it is a number one that leaves at
+        least 0.5 / sqrt(n_samples) of a factor unexplained: few samples cannot tell more.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
         p = min(1/4, 2.5 / sqrt(n)), R^2 the share of its variance that ridge regression on the other view predicts for
