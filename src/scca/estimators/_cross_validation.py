@@ -19,7 +19,7 @@ from ._anchors import anchor_strategy
 from ._sparse_cca import SparseCCA
 from ._trials import Fit, Penalties, Trial, fits_of_a_fold, mean_correlation
 
-__all__ = ["SparseCCACV"]
+__all__ = ["SparseCCACV", "factors_to_try"]
 
 _RULES = ("best", "one-standard-error")
 _MU_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of sparse weights, unless given
@@ -188,23 +188,13 @@ class SparseCCACV(SparseCCA):
     def _candidates(self) -> list[Penalties]:
         """Each factor with each of the others; where a penalty has no meaning there is nothing to try."""
         factors = self.anchors is None
-        dense = factors and self.rendering == "dense"
-        mus = _tried(
-            self.mu_factors, "mu_factors", _MU_FACTORS, "the dense rendering, which has no mu" if dense else ""
-        )
-        gammas = _tried(
-            self.gamma_factors,
-            "gamma_factors",
-            (1.0,),
-            "views that have no weights on samples" if factors and not self._dual_views else "",
-        )
-        ridges = _tried(
-            self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, "" if factors else "anchors, which have no ridge"
-        )
-        return [
-            Penalties(*tried) if factors else Penalties(*tried[:2], ridge=None)
-            for tried in product(mus, gammas, ridges)
-        ]
+        no_mu = "the dense rendering, which has no mu" if factors and self.rendering == "dense" else ""
+        no_gamma = "views without weights on samples" if factors and not self._dual_views else ""
+        no_ridge = "" if factors else "anchors, which have no ridge"
+        mus = _tried(self.mu_factors, "mu_factors", _MU_FACTORS, no_mu)
+        gammas = _tried(self.gamma_factors, "gamma_factors", (1.0,), no_gamma)
+        ridges = _tried(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, no_ridge)
+        return [Penalties(mu, gamma, ridge if factors else None) for mu, gamma, ridge in product(mus, gammas, ridges)]
 
     def _check_search(self) -> "Scoring":
         """The function that scores held-out pairs; an unknown scoring or rule is refused."""
@@ -322,10 +312,8 @@ def _finite(score) -> float:
 # --- what users hand in, and get --------------------------------------------------------------------------------------
 
 
-def _tried(given, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
-    """The factors to try; `meaningless` names what leaves nothing to try."""
-    if given is None:
-        return (1.0,) if meaningless else default
+def factors_to_try(given, name: str) -> tuple[float, ...]:
+    """Factors of the automatic penalty as users write them."""
     try:
         factors = () if isinstance(given, str | bytes) else tuple(float(factor) for factor in given)
     except (TypeError, ValueError):
@@ -335,6 +323,14 @@ def _tried(given, name: str, default: tuple[float, ...], meaningless: str) -> tu
             f"{name} must be one or more finite numbers greater than 0, factors of the automatic penalty; got "
             f"{given!r}: pass for example (0.5, 1, 2)."
         )
+    return factors
+
+
+def _tried(given, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
+    """The factors to try; `meaningless` names what leaves nothing to try."""
+    if given is None:
+        return (1.0,) if meaningless else default
+    factors = factors_to_try(given, name)
     if meaningless and factors != (1.0,):
         raise ValueError(f"{name} must be (1,) with {meaningless}; got {given!r}: leave it out.")
     return factors

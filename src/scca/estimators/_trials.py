@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Collector, Pairs, Samples, collected
+from ..engine import Collector, Pairs, Samples, collected, silenced
 from ._factor_components import models_of_path
 from ._preparing import PreparedPair
 from ._sparse_cca import SparseCCA
@@ -65,8 +65,13 @@ class Fit:
 Measure = Callable[[SparseCCA, tuple[Samples, Samples]], Any]
 
 
-def fits_of_a_fold(pairs: Pairs, measure: Measure, task: Sequence[tuple[SparseCCA, Trial]]) -> list[Fit]:
-    """All fits of a fold, to the same prepared pairs, one in memory at a time."""
+def fits_of_a_fold(
+    pairs: Pairs,
+    measure: Measure,
+    task: Sequence[tuple[SparseCCA, Trial]],
+    quiet: tuple[type[Warning], ...] = (),
+) -> list[Fit]:
+    """All fits of a fold, to the same prepared pairs, one in memory at a time; `quiet` is not warned of."""
     first_model, first = task[0]
     with _named(first):
         prepared = first_model.prepare_checked(*pairs.training(first.train))
@@ -76,7 +81,7 @@ def fits_of_a_fold(pairs: Pairs, measure: Measure, task: Sequence[tuple[SparseCC
     fits: dict[int, Fit] = {}
     for position in order:
         trial = task[position][1]
-        with _named(trial), collected(str(trial)) as warned:
+        with _named(trial), collected(str(trial)) as warned, silenced(*quiet):
             fits[position] = Fit(measure(next(models), held_out), warned)
     return [fits[position] for position in range(len(task))]
 
