@@ -37,16 +37,22 @@ def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = (
     line(read, numbers["weights"], COLOURS[4], "a component, median", linestyle="--")
     read.set_yscale("symlog", linthresh=1)  # none at all is a number, too
     read.set_ylim(0, None)
+    read.yaxis.set_major_formatter(_plain)
     read.set_title("features with a weight", fontsize=10, color=INK)
 
     for axes in panels:
-        axes.set(xscale="log", xlabel="mu / automatic mu   (many features to few)")
+        axes.set_xscale("log")
+        axes.set_xlabel("mu / automatic mu", color=INK, fontsize=9)
         axes.axvline(1.0, color=INK, linewidth=0.9, linestyle=":", zorder=0)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.xaxis.set_major_formatter(_plain)
     error.annotate(
         "automatic", (1.0, 0.03), xycoords=("data", "axes fraction"), xytext=(4, 0), textcoords="offset points",
         fontsize=8, color=INK,
     )  # fmt: skip
     for axes in (shared, read):
-        axes.legend(frameon=False, fontsize=8)
+        axes.legend(frameon=False, fontsize=8, labelcolor="linecolor")
     return figure
+
+
+def _plain(value: float, _) -> str:
+    return f"{value:g}"
