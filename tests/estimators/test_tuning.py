@@ -45,10 +45,9 @@ class TestWarmIsCold:
             np.testing.assert_allclose(warm.x_weights_, cold.x_weights_, atol=1e-5)
             np.testing.assert_allclose(warm.y_weights_, cold.y_weights_, atol=1e-5)
 
-    @pytest.mark.parametrize("algorithm", ["working-set", "greedy"])
-    def test_the_same_optimum_at_the_usual_tolerance(self, pairs, algorithm):
+    def test_the_same_optimum_at_the_usual_tolerance(self, pairs):
         """Two certified answers to one problem are no farther apart than their gaps; weights on samples are those."""
-        for warm, cold in warm_and_cold(pairs, representation="dual-dual", algorithm=algorithm, gamma=True):
+        for warm, cold in warm_and_cold(pairs, representation="dual-dual", gamma=True):
             assert warm.converged_.all()
             assert np.all(np.abs(warm.objective_ - cold.objective_) <= warm.dual_gap_ + cold.dual_gap_ + 1e-12)
 

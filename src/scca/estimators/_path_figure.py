@@ -50,7 +50,7 @@ def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = (
         fontsize=8, color=INK,
     )  # fmt: skip
     for axes in (shared, read):
-        axes.legend(frameon=False, fontsize=8, labelcolor="linecolor")
+        axes.legend(fontsize=8, labelcolor="linecolor", facecolor="white", edgecolor="none", framealpha=1.0)
     return figure
 
 
