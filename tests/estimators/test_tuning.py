@@ -173,7 +173,14 @@ class TestRefusals:
         [
             ({"gamma_factors": (1, 4)}, "gamma_factors must be \\(1,\\) with views without weights on samples; got"),
             ({"anchors": "cross-energy"}, "ridge_factors must be \\(1,\\) with anchors, which have no ridge; got"),
-            ({"rendering": "dense"}, "mu_factors must be \\(1,\\) with the dense rendering, which has no mu; got"),
+            (
+                {"rendering": "dense"},
+                "mu_factors must be \\(1,\\) with the dense rendering, which has no penalties; got",
+            ),
+            (
+                {"representation": "dual-dual"},
+                "mu_factors must be \\(1,\\) with views without weights on features; got",
+            ),
             ({"ridge_factors": (0, 1)}, "ridge_factors must be one or more finite numbers greater than 0"),
             ({"ridge_factors": "auto"}, "ridge_factors must be one or more finite numbers greater than 0"),
         ],
@@ -184,7 +191,8 @@ class TestRefusals:
         assert "\n" not in str(caught.value)
 
     @pytest.mark.parametrize(
-        ("settings", "rows"), [({"anchors": "cross-energy"}, 5), ({"rendering": "dense"}, 3), ({}, 15)]
+        ("settings", "rows"),
+        [({"anchors": "cross-energy"}, 5), ({"rendering": "dense"}, 3), ({"representation": "dual-dual"}, 3), ({}, 15)],
     )
     def test_what_is_tried_by_default(self, pairs, settings, rows):
         model = SparseCCACV(1, cv=2, **({} if "anchors" in settings else {"held_out": 0}), **settings).fit(*pairs)

@@ -43,7 +43,8 @@ class SparseCCACV(SparseCCA):
     ----------
     n_components : int, default=2
     mu_factors : sequence of float, optional
-        Of the automatic mu, 1 being that itself; (0.25, 0.5, 1, 2, 4) unless given, with the dense rendering (1,).
+        Of the automatic mu, 1 being that itself; (0.25, 0.5, 1, 2, 4) unless given, or (1,) with the dense rendering and
+        where no features have weights.
     gamma_factors : sequence of float, default=(1,)
         Of the automatic gamma, where samples have weights.
     ridge_factors : sequence of float, optional
@@ -160,7 +161,7 @@ class SparseCCACV(SparseCCA):
         n_components = self._check_n_components(pairs.X, pairs.Y)
         if self._components_asked() is None:  # counted once, so that all folds have as many
             counted = self._estimator()
-            n_components = counted._count(counted.prepare_checked(pairs.X, pairs.Y), counted._check_factor_settings())
+            n_components = counted.count_components(counted.prepare_checked(pairs.X, pairs.Y))
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
         if self.anchors is not None:
             anchor_strategy(self.anchors, n_anchors, n_components)  # refuses anchors that no fold could use
@@ -188,9 +189,14 @@ class SparseCCACV(SparseCCA):
     def _candidates(self) -> list[Penalties]:
         """Each factor with each of the others; where a penalty has no meaning there is nothing to try."""
         factors = self.anchors is None
-        no_mu = "the dense rendering, which has no mu" if factors and self.rendering == "dense" else ""
-        no_gamma = "views without weights on samples" if factors and not self._dual_views else ""
+        no_mu = no_gamma = ""
         no_ridge = "" if factors else "anchors, which have no ridge"
+        if factors and self.rendering == "dense":
+            no_mu = no_gamma = "the dense rendering, which has no penalties"
+        elif factors and len(self._dual_views) == 2:
+            no_mu = "views without weights on features"
+        elif factors and not self._dual_views:
+            no_gamma = "views without weights on samples"
         mus = _tried(self.mu_factors, "mu_factors", _MU_FACTORS, no_mu)
         gammas = _tried(self.gamma_factors, "gamma_factors", (1.0,), no_gamma)
         ridges = _tried(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, no_ridge)

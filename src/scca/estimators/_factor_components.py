@@ -46,7 +46,7 @@ class FactorComponents(PairedTransformer):
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
         settings = _fitted_to(pair, settings)
-        n_components = self._components_asked() or self._count(pair, settings)
+        n_components = self.count_components(pair)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
         return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit, progress))
@@ -123,10 +123,16 @@ class FactorComponents(PairedTransformer):
             scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws(), progress
         )
 
-    def _count(self, pair: PreparedPair, settings: FactorSettings) -> int:
-        """How many factors hold on pairs left out; by dense weights, for it is the factors that are counted."""
-        scores = partial(held_out_scores, clone(self), replace(settings, dense=True), None)
-        return count_shared(scores, self._pairs(pair), self._draws())
+    def count_components(self, pair: PreparedPair) -> int:
+        """As many as are asked for, or as factors hold on pairs left out.
+
+        By dense weights, for it is the factors that are counted.
+        """
+        asked = self._components_asked()
+        if asked is not None:
+            return asked
+        settings = replace(_fitted_to(pair, self._check_factor_settings()), dense=True)
+        return count_shared(partial(held_out_scores, clone(self), settings, None), self._pairs(pair), self._draws())
 
     def _pairs(self, pair: PreparedPair) -> Pairs:
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))
@@ -176,7 +182,7 @@ class FactorComponents(PairedTransformer):
 
 
 def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> "Iterator[FactorComponents]":
-    """The models, each fitted to the same pairs of which none is left out.
+    """Copies of the models, each fitted to the same pairs of which none is left out, one in memory at a time.
 
     Those of one ridge in a row share the factors, and each penalty is solved from the answer before.
     """
@@ -190,7 +196,7 @@ def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> 
         for model, _ in row:
             with threads:
                 fit = next(path)
-            yield model._keep(pair, fit, n_components)
+            yield clone(model)._keep(pair, fit, n_components)
 
 
 def _fitted_to(pair: PreparedPair, settings: FactorSettings) -> FactorSettings:

@@ -47,7 +47,9 @@ class ModelPath:
     coherences : ndarray
         How well the strongest features of both views go together: mean over components, and over all pairs of one of a
         component's 8 strongest features of X and one of Y, of their correlation on the pairs left out, turned by the
-        signs of their loadings; mean over the folds. 1 if they always come together, 0 if by chance.
+        signs of their loadings; mean over the folds. 1 if they always come together, 0 if by chance. A component of
+        fewer features is judged by these, so that it rises where there are few. It is no measure of how well a model
+        reads beside another: docs/tuning has it beside the NPMI of words.
     x_weights, y_weights : tuple of csc_array of shape (n_features, n_components)
         The model of all pairs; component j is the same factor all along.
     """
@@ -145,7 +147,7 @@ def model_path(
     pairs = Pairs(X, Y)
     folds = consecutive_folds(_shuffled(cv, model), len(pairs))
     prepared = model.prepare_checked(X, Y, known)
-    model.set_params(n_components=model._components_asked() or model._count(prepared, model._check_factor_settings()))
+    model.set_params(n_components=model.count_components(prepared))
     if mu_factors is None:
         factors = _grid(model, prepared, check_count(n_mus, "n_mus", least=3))
     else:

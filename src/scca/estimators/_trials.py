@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from ..engine import Collector, Pairs, Samples, collected, silenced
 from ._factor_components import models_of_path
@@ -87,11 +88,11 @@ def fits_of_a_fold(
 
 
 def fitted_models(models: Iterable[SparseCCA], prepared: PreparedPair) -> Iterator[SparseCCA]:
-    """The models, one after the other, fitted to the same pairs; shared factors share what they can."""
+    """Copies of the models, one after the other, fitted to the same pairs; shared factors share what they can."""
     models = list(models)
     if models[0].anchors is None:
         return models_of_path(models, prepared)
-    return (model.fit_prepared(prepared) for model in models)
+    return (clone(model).fit_prepared(prepared) for model in models)
 
 
 @contextmanager
