@@ -43,8 +43,8 @@ class SparseCCACV(SparseCCA):
     ----------
     n_components : int, default=2
     mu_factors : sequence of float, optional
-        Of the automatic mu, 1 being that itself; (0.25, 0.5, 1, 2, 4) unless given, or (1,) with the dense rendering and
-        where no features have weights.
+        Of the automatic mu, 1 being that itself; (0.25, 0.5, 1, 2, 4) unless given, or (1,) with the dense rendering
+        and where no features have weights.
     gamma_factors : sequence of float, default=(1,)
         Of the automatic gamma, where samples have weights.
     ridge_factors : sequence of float, optional
