@@ -5,6 +5,7 @@
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
+`python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
 """
 
 import argparse
@@ -13,7 +14,18 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import factors, first_call, leave_out, memory, peers, readability, single_component, sparse_lasso, translation
+from . import (
+    factors,
+    first_call,
+    leave_out,
+    memory,
+    peers,
+    readability,
+    single_component,
+    sparse_lasso,
+    translation,
+    tuning,
+)
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
@@ -32,6 +44,7 @@ def main() -> None:
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
+        "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
@@ -50,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, leave-out, "
-        "readability",
+        "readability, tuning",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(

@@ -386,7 +386,7 @@ def test_what_is_shared_between_permutations_changes_nothing(views):
 @pytest.mark.parametrize("mode", [{"held_out": 0}, {"anchors": "cross-energy"}], ids=["factors", "anchored"])
 def test_a_model_that_searches_searches_in_every_data_set(views, mode):
     """With one factor there is nothing to search: the search itself must have been made, and chosen it."""
-    searching = SparseCCACV(1, mu_factors=[0.3], cv=2, **mode)
+    searching = SparseCCACV(1, mu_factors=[0.3], ridge_factors=[1], cv=2, **mode)
     fixed = SparseCCA(1, mu="auto*0.3", **mode)
     one, other = (permutation_test(m, *views, n_permutations=3, cv=3, random_state=0) for m in (searching, fixed))
     np.testing.assert_allclose(one.null, other.null, atol=1e-12)

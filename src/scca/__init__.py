@@ -14,7 +14,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import datasets, generation, inference, retrieval, text
     from ._validation import DataWarning
-    from .estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA, SparseCCACV
+    from .estimators import PAPER, EmptyComponentWarning, KernelCCA, ModelPath, SparseCCA, SparseCCACV, model_path
     from .persistence import load, save
     from .solver import ComponentResult, component_path, solve_component
 
@@ -24,6 +24,9 @@ __all__ = [
     "SparseCCACV",
     "KernelCCA",
     "PAPER",
+    # a model at many penalties
+    "model_path",
+    "ModelPath",
     # one component
     "solve_component",
     "component_path",
@@ -51,6 +54,8 @@ _HOMES = {
     "KernelCCA": "estimators",
     "PAPER": "estimators",
     "EmptyComponentWarning": "estimators",
+    "model_path": "estimators",
+    "ModelPath": "estimators",
     "solve_component": "solver",
     "component_path": "solver",
     "ComponentResult": "solver",

@@ -288,7 +288,9 @@ class TestFactorsOnly:
 
     @pytest.mark.parametrize("value", ["x", [], np.array([1, 2]), object, b"auto", 0, -1.0, np.inf, np.nan, True, None])
     def test_ridge(self, X, Y, value):
-        with pytest.raises(ValueError, match='^ridge must be "auto" or a number greater than 0 and finite; got'):
+        with pytest.raises(
+            ValueError, match=r'^ridge must be "auto", "auto\*FACTOR".* number greater than 0 and finite; got'
+        ):
             factors(1, ridge=value).fit(X, Y)
 
     @pytest.mark.parametrize("value", [*ODD, -1, True, None])

@@ -32,7 +32,8 @@ def small(n_components=2, **settings):
 
 
 def small_factors(n_components=2, **settings):
-    return SparseCCACV(n_components, **{"mu_factors": (0.5, 2), "cv": 3, "held_out": 0, **settings})
+    fast = {"mu_factors": (0.5, 2), "ridge_factors": (1,), "cv": 3, "held_out": 0}
+    return SparseCCACV(n_components, **{**fast, **settings})
 
 
 both = pytest.mark.parametrize("make", [small_factors, small])
@@ -175,8 +176,8 @@ class TestChoice:
     def test_gamma_factors_where_samples_have_weights(self, pairs):
         model = small_factors(representation="primal-dual", gamma_factors=(1, 4)).fit(*pairs)
         assert len(model.cv_results_["params"]) == 4
-        with pytest.raises(ValueError, match="gamma is for weights on samples, which no view has; got 'auto\\*4.0'"):
-            small_factors(gamma_factors=(1, 4)).fit(*pairs)
+        assert len(set(model.cv_results_["mean_x_features"])) == 2
+        assert len(set(model.cv_results_["mean_y_features"])) == 2
 
     def test_equally_good_factors_go_to_the_largest_penalties(self, pairs):
         model = small(mu_factors=(1, 2, 0.5), gamma_factors=(3, 1), scoring=lambda A, B: 1.0).fit(*pairs)
@@ -305,7 +306,7 @@ class TestSearch:
         X, Y = pairs
         with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: `n_components` upper .*23"):
             small(30).fit(np.hstack([X, X]), Y)
-        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: `n_components` upper .*23"):
+        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto, ridge=auto: `n_comp.*23"):
             small_factors(30).fit(np.hstack([X, X]), np.hstack([Y, Y]))
         with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: scoring must .*; got nan"):
             small(scoring=lambda A, B: np.nan).fit(X, Y)
@@ -316,15 +317,15 @@ class TestSearch:
 class TestScikitLearn:
     def test_parameters_are_those_of_sparse_cca_but_for_the_penalties(self):
         mine, plain = SparseCCACV().get_params(), SparseCCA().get_params()
-        assert plain.keys() - mine.keys() == {"mu", "gamma"}
-        assert mine.keys() - plain.keys() == {"mu_factors", "gamma_factors", "cv", "scoring", "rule"}
+        assert plain.keys() - mine.keys() == {"mu", "gamma", "ridge"}
+        assert mine.keys() - plain.keys() == {"mu_factors", "gamma_factors", "ridge_factors", "cv", "scoring", "rule"}
         assert all(mine[name] == plain[name] for name in mine.keys() & plain.keys())
 
     def test_signature_spells_out_every_parameter(self):
         """What help() shows is what is there: no `**`, and the same defaults, kinds and order as `SparseCCA` has."""
         mine, plain = (dict(signature(kind.__init__).parameters) for kind in (SparseCCACV, SparseCCA))
         assert "__signature__" not in vars(SparseCCACV.__init__)
-        shared = [name for name in plain if name not in ("mu", "gamma")]
+        shared = [name for name in plain if name not in ("mu", "gamma", "ridge")]
         assert [name for name in mine if name in plain] == shared
         assert all(mine[name] == plain[name] for name in shared)
         assert {parameter.kind for name, parameter in mine.items() if name not in plain} == {Parameter.KEYWORD_ONLY}
@@ -383,6 +384,6 @@ class TestBadInput:
 
 def test_components_are_counted_once_for_all_folds():
     X, Y = make_planted(90, 40, 30, n_factors=2, strength=2, random_state=0).views
-    model = SparseCCACV("auto", mu_factors=(0.5, 2), cv=3, held_out=0).fit(X, Y)
+    model = small_factors("auto").fit(X, Y)
     assert model.n_components_ == 2
     assert model.component_scores_.shape == (2, 2)

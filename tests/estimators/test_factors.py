@@ -240,6 +240,39 @@ class TestFactors:
         assert model.transform(new_pairs[0].astype(np.float32)).dtype == np.float32
 
 
+class TestOneDenseView:
+    """X to be read, Y vectors whose coordinates mean nothing."""
+
+    @pytest.fixture(scope="class")
+    def made(self):
+        return make_planted(200, 300, 40, n_factors=2, n_active=8, strength=1.5, random_state=0)
+
+    def test_few_weights_here_and_all_there(self, made):
+        model = factors(2, rendering=("sparse", "dense")).fit(*made.views)
+        assert model.y_weights_.all()
+        assert model.y_feature_weights_ is None
+        for weights in model.x_weights_.T:
+            strongest = np.argsort(-np.abs(weights))[:8]
+            assert set(strongest) <= set(np.flatnonzero(made.x_loadings.any(axis=1)))
+        other_way = factors(2, rendering=("dense", "sparse")).fit(*made.views[::-1])
+        np.testing.assert_allclose(other_way.y_weights_, model.x_weights_, atol=1e-8)
+
+    def test_turning_the_vectors_changes_nothing_of_what_is_read(self, made):
+        Q = np.linalg.qr(np.random.default_rng(0).standard_normal((40, 40)))[0]
+        plain, turned = (factors(2, rendering=["sparse", "dense"]).fit(made.X, Y) for Y in (made.Y, made.Y @ Q))
+        # the rotation to simple structure looks at the coordinates of both views: compare what does not depend on it
+        np.testing.assert_array_equal(plain.x_feature_weights_ > 0, turned.x_feature_weights_ > 0)
+        assert plain.score(*made.views) == pytest.approx(turned.score(made.X, made.Y @ Q), abs=0.02)
+
+    def test_penalties_are_those_of_the_sparse_view(self, made):
+        few, many = (factors(2, rendering=("sparse", "dense"), mu=f"auto*{f}").fit(*made.views) for f in (3, 0.3))
+        assert np.count_nonzero(few.x_weights_) < np.count_nonzero(many.x_weights_)
+        with pytest.raises(ValueError, match="mu is for weights on features, which no view has"):
+            factors(2, rendering=("dense", "sparse"), representation="primal-dual", mu=0.1).fit(*made.views)
+        with pytest.raises(ValueError, match="rendering must be 'sparse' or 'dense'; got"):
+            factors(2, rendering=("dense", "sparse", "dense")).fit(*made.views)
+
+
 class TestHeldOut:
     def test_tells_what_new_pairs_will_show(self, pairs, new_pairs):
         model = factors(3, held_out=5).fit(*pairs)

@@ -4,6 +4,7 @@ from ._base import PairedTransformer
 from ._components import EmptyComponentWarning, NothingSharedError
 from ._cross_validation import SparseCCACV
 from ._kernel_cca import KernelCCA
+from ._model_path import ModelPath, model_path
 from ._sparse_cca import PAPER, SparseCCA
 
 __all__ = [
@@ -12,6 +13,9 @@ __all__ = [
     "SparseCCACV",
     "KernelCCA",
     "PairedTransformer",
+    # a model at many penalties
+    "ModelPath",
+    "model_path",
     # settings
     "PAPER",
     # warnings and errors

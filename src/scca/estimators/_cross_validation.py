@@ -12,16 +12,18 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from .._validation import DataWarning, check_choice, shown
-from ..engine import Collector, Pairs, Progress, Samples, collected, consecutive_folds, run_tasks, say_once, silenced
+from ..engine import Pairs, Progress, Samples, consecutive_folds, run_tasks, say_once, silenced
 from ..retrieval import average_precision
 from ..solver import DEFAULT_MAX_ITER
 from ._anchors import anchor_strategy
-from ._preparing import PreparedPair
 from ._sparse_cca import SparseCCA
+from ._trials import Fit, Penalties, Trial, fits_of_a_fold, mean_correlation
 
-__all__ = ["SparseCCACV"]
+__all__ = ["SparseCCACV", "factors_to_try"]
 
 _RULES = ("best", "one-standard-error")
+_MU_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of sparse weights, unless given
+_RIDGE_FACTORS = (0.25, 1.0, 4.0)  # of shared factors, unless given
 
 logger = logging.getLogger(__name__)
 
@@ -29,16 +31,25 @@ logger = logging.getLogger(__name__)
 class SparseCCACV(SparseCCA):
     """Sparse CCA whose penalties are the automatic ones times the factors that did best on held-out pairs.
 
-    For every fold of the pairs and every (f, g) of the factors, a `SparseCCA` with mu = f mu_auto and gamma = g
-    gamma_auto is fitted to the training pairs of the fold and scored on the others. The factors with the best mean
-    score are used for a last fit to all pairs, of which this estimator then has all attributes and methods. Anchors
-    are training samples, so no score knows of the pair that a component is built around.
+    For every fold of the pairs and every (f, g, h) of the factors, a `SparseCCA` with mu = f mu_auto, gamma = g
+    gamma_auto and lambda = h lambda_auto is fitted to the training pairs of the fold and scored on the others. The
+    factors with the best mean score are used for a last fit to all pairs, of which this estimator then has all
+    attributes and methods. Anchors are training samples: no score knows of the pair that a component is built around.
+
+    What the fits of a fold have in common is computed once: the prepared pairs, and for every ridge the shared factors.
+    Those are rendered from the largest penalty to the smallest, each from the answer before and to its own certificate.
 
     Parameters
     ----------
     n_components : int, default=2
-    mu_factors, gamma_factors : sequences of float, default=(0.25, 0.5, 1, 2, 4) and (1,)
-        What to try, each of the one with each of the other. A factor of 1 is the automatic penalty.
+    mu_factors : sequence of float, optional
+        Of the automatic mu, 1 being that itself; (0.25, 0.5, 1, 2, 4) unless given, or (1,) with the dense rendering
+        and where no features have weights.
+    gamma_factors : sequence of float, default=(1,)
+        Of the automatic gamma, where samples have weights.
+    ridge_factors : sequence of float, optional
+        Of the automatic ridge of shared factors, (0.25, 1, 4) unless given; with anchors there is none. Each factor is
+        tried with each of the others.
     cv : int, splitter or iterable, default=5
         Number of consecutive folds, a splitter of scikit-learn, or pairs of training and held-out indices. A fold holds
         out at least 2 pairs.
@@ -47,13 +58,14 @@ class SparseCCACV(SparseCCA):
         directions averaged; the mean over components of the correlation of the two scores; or a function of the two
         arrays whose value is the larger the better.
     rule : {"best", "one-standard-error"}, default="best"
-        Which factors to choose: those with the best mean score, or, for fewer weights, the largest mu (then the largest
-        gamma) with a mean score within one standard error of the best. Equally good ones go to the largest mu.
+        Which factors to choose: those with the best mean score, or those that leave the fewest features (and samples)
+        with a weight among all with a mean score within one standard error of the best. Equally good ones go to the
+        largest mu, then gamma, then ridge.
     n_jobs : int, optional
         Folds to fit side by side. The results do not depend on it.
     verbose : int, default=0
         Above 0, each fit is logged at level INFO, otherwise DEBUG (logger `scca`).
-    anchors, representation, rendering, ridge, feature_weights, n_features, kernel, kernel_params, center, normalize, \
+    anchors, representation, rendering, feature_weights, n_features, kernel, kernel_params, center, normalize, \
     held_out, algorithm, tol, max_iter, random_state :
         as for `SparseCCA`. Anchors given as indices count over all pairs; a fold uses those that it trains on. A
         precomputed kernel is split on both axes.
@@ -61,17 +73,18 @@ class SparseCCACV(SparseCCA):
     Attributes
     ----------
     cv_results_ : dict of arrays
-        A row for every pair of factors, as scikit-learn's searches have it (`pandas.DataFrame(model.cv_results_)`):
-        `mu_factor`, `gamma_factor`, `params`, `split0_test_score` and so on, `mean_test_score`, `std_test_score`,
-        `rank_test_score`.
+        A row for every choice of factors, as scikit-learn's searches have it (`pandas.DataFrame(model.cv_results_)`):
+        `mu_factor`, `gamma_factor`, `ridge_factor` (NaN with anchors), `params`, `split0_test_score` and so on,
+        `mean_test_score`, `std_test_score`, `rank_test_score`; and `mean_x_features`, `mean_y_features`, how many
+        features of each view (samples of a dual one) have a weight, for trading error against words to read.
     component_scores_ : ndarray of shape (n_rows, n_components)
         Mean held-out score of every row with the first component alone, the first two, and so on. Anchored components
         are nested, so there column j - 1 is what a model with j components scores; shared factors are not.
     best_index_, best_score_, best_params_ : int, float, dict
         The row chosen, its mean score, and the parameters that make a `SparseCCA` of it, such as
-        `{"mu": "auto*0.5", "gamma": "auto"}`.
-    mu_factor_, gamma_factor_ : float
-        The factors chosen.
+        `{"mu": "auto*0.5", "gamma": "auto", "ridge": "auto*4.0"}`; no ridge with anchors.
+    mu_factor_, gamma_factor_, ridge_factor_ : float
+        The factors chosen; no `ridge_factor_` with anchors.
     n_splits_ : int
     n_components_, x_weights_, y_weights_, x_rotations_, y_rotations_, mu_, gamma_, ... : as for `SparseCCA`.
 
@@ -79,24 +92,24 @@ class SparseCCACV(SparseCCA):
     --------
     >>> import scca
     >>> X, Y = scca.datasets.make_planted(60, 40, 30, random_state=0).views
-    >>> model = scca.SparseCCACV(2, mu_factors=(0.5, 1), cv=3).fit(X, Y)
+    >>> model = scca.SparseCCACV(2, mu_factors=(0.5, 1), ridge_factors=(1, 4), cv=3).fit(X, Y)
     >>> model.component_scores_.shape
-    (2, 2)
+    (4, 2)
     """
 
     def __init__(
         self,
         n_components=2,
         *,
-        mu_factors=(0.25, 0.5, 1, 2, 4),
+        mu_factors=None,
         gamma_factors=(1,),
+        ridge_factors=None,
         cv=5,
         scoring="retrieval",
         rule="best",
         anchors=None,
         representation="auto",
         rendering="sparse",
-        ridge="auto",
         feature_weights="shared",
         n_features="auto",
         kernel="linear",
@@ -116,7 +129,6 @@ class SparseCCACV(SparseCCA):
             anchors=anchors,
             representation=representation,
             rendering=rendering,
-            ridge=ridge,
             feature_weights=feature_weights,
             n_features=n_features,
             kernel=kernel,
@@ -133,6 +145,7 @@ class SparseCCACV(SparseCCA):
         )
         self.mu_factors = mu_factors
         self.gamma_factors = gamma_factors
+        self.ridge_factors = ridge_factors
         self.cv = cv
         self.scoring = scoring
         self.rule = rule
@@ -140,7 +153,7 @@ class SparseCCACV(SparseCCA):
     def fit_with_progress(self, X, Y, progress: Progress | None = None):
         """`fit`, calling `progress(made, asked)` after every fit of the search."""
         self._check_settings()
-        factors = [*product(_factors(self.mu_factors, "mu_factors"), _factors(self.gamma_factors, "gamma_factors"))]
+        candidates = self._candidates()
         scoring = self._check_search()
         with silenced(DataWarning):  # the last fit, to all pairs, gives these
             x_view, y_view, known = self._check_training(X, Y)
@@ -148,16 +161,15 @@ class SparseCCACV(SparseCCA):
         n_components = self._check_n_components(pairs.X, pairs.Y)
         if self._components_asked() is None:  # counted once, so that all folds have as many
             counted = self._estimator()
-            n_components = counted._count(counted.prepare_checked(pairs.X, pairs.Y), counted._check_factor_settings())
+            n_components = counted.count_components(counted.prepare_checked(pairs.X, pairs.Y))
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
         if self.anchors is not None:
             anchor_strategy(self.anchors, n_anchors, n_components)  # refuses anchors that no fold could use
         folds = consecutive_folds(self.cv, len(pairs))
-        params = [{**_params(*pair), "n_components": n_components} for pair in factors]
-        trials = [[Trial(fold, *split, setting) for setting in params] for fold, split in enumerate(folds)]
-        scores = self._search(trials, pairs, scoring, progress)
+        trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
+        scores, used = self._search(trials, pairs, n_components, scoring, progress)
 
-        table = _table(factors, scores[:, :, -1])
+        table = _table(candidates, scores[:, :, -1], used)
         best = self._choose(table, len(folds))
         refitted = self._estimator(**table["params"][best], n_components=n_components).fit(X, Y)
 
@@ -169,8 +181,26 @@ class SparseCCACV(SparseCCA):
         self.best_index_ = best
         self.best_score_ = float(table["mean_test_score"][best])
         self.best_params_ = table["params"][best]
-        self.mu_factor_, self.gamma_factor_ = factors[best]
+        self.mu_factor_, self.gamma_factor_ = candidates[best].mu, candidates[best].gamma
+        if candidates[best].ridge is not None:
+            self.ridge_factor_ = candidates[best].ridge
         return self
+
+    def _candidates(self) -> list[Penalties]:
+        """Each factor with each of the others; where a penalty has no meaning there is nothing to try."""
+        factors = self.anchors is None
+        no_mu = no_gamma = ""
+        no_ridge = "" if factors else "anchors, which have no ridge"
+        if factors and len(self._dense_views) == 2:
+            no_mu = no_gamma = "the dense rendering, which has no penalties"
+        elif factors and len(self._dual_views) == 2:
+            no_mu = "views without weights on features"
+        elif factors and not self._dual_views:
+            no_gamma = "views without weights on samples"
+        mus = _tried(self.mu_factors, "mu_factors", _MU_FACTORS, no_mu)
+        gammas = _tried(self.gamma_factors, "gamma_factors", (1.0,), no_gamma)
+        ridges = _tried(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, no_ridge)
+        return [Penalties(mu, gamma, ridge if factors else None) for mu, gamma, ridge in product(mus, gammas, ridges)]
 
     def _check_search(self) -> "Scoring":
         """The function that scores held-out pairs; an unknown scoring or rule is refused."""
@@ -184,8 +214,11 @@ class SparseCCACV(SparseCCA):
             )
         return _SCORINGS[self.scoring]
 
-    def _search(self, trials: "list[list[Trial]]", pairs: Pairs, scoring: "Scoring", progress) -> np.ndarray:
-        """Held-out scores by factors, folds and components: with the first component, the first two, and so on.
+    def _search(
+        self, trials: list[list[Trial]], pairs: Pairs, n_components: int, scoring: "Scoring", progress: Progress | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Held-out scores by factors, folds and components: with the first component, the first two, and so on; and how
+        many features of X and of Y (factors, folds, 2) have a weight.
 
         All trials of a fold are one task.
         """
@@ -194,15 +227,16 @@ class SparseCCACV(SparseCCA):
 
         def log(fold: int, fits: list[Fit]) -> None:
             for trial, fit in zip(trials[fold], fits, strict=True):
-                logger.log(level, "%s: score %.4f", trial, fit.scores[-1])
+                logger.log(level, "%s: score %.4f", trial, fit.measured.scores[-1])
 
         def count_fits(n_folds: int, _) -> None:
+            assert progress is not None
             for made in range((n_folds - 1) * n_factors, n_folds * n_factors):
                 progress(1 + made, n_fits)
 
-        tasks = ([(self._estimator_for(trial), trial) for trial in fold] for fold in trials)
+        tasks = ([(self._estimator_for(trial, n_components), trial) for trial in fold] for fold in trials)
         by_fold = run_tasks(
-            partial(_fits_of_a_fold, pairs, scoring),
+            partial(fits_of_a_fold, pairs, partial(_scored, scoring)),
             tasks,
             len(trials),
             "folds",
@@ -212,7 +246,9 @@ class SparseCCACV(SparseCCA):
         )
         by_factors = list(zip(*by_fold, strict=True))
         say_once((fit.warned for fits in by_factors for fit in fits), "fits of the cross-validation")
-        return np.array([[fit.scores for fit in fits] for fits in by_factors])
+        measured = [[fit.measured for fit in fits] for fits in by_factors]
+        scores, used = ([[getattr(each, name) for each in row] for row in measured] for name in ("scores", "used"))
+        return np.array(scores), np.array(used)
 
     def _estimator(self, **changed) -> SparseCCA:
         """A `SparseCCA` with the same settings; what is drawn at random starts from the same state in each."""
@@ -220,20 +256,25 @@ class SparseCCACV(SparseCCA):
         shared = {name: own[name] for name in SparseCCA().get_params() if name in own}
         return clone(SparseCCA(**{**shared, **changed}))
 
-    def _estimator_for(self, trial: "Trial") -> SparseCCA:
+    def _estimator_for(self, trial: Trial, n_components: int) -> SparseCCA:
         anchors = self.anchors
         if self._anchors_are_samples and not (anchors is None or isinstance(anchors, str)):
             place = {sample: position for position, sample in enumerate(trial.train)}
             anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
-        return self._estimator(**trial.params, anchors=anchors, held_out=0, n_jobs=None)
+        params = {**trial.penalties.params, "n_components": n_components, "anchors": anchors}
+        return self._estimator(**params, held_out=0, n_jobs=None)
 
     def _choose(self, table: dict, n_splits: int) -> int:
         best = int(table["mean_test_score"].argmax())
-        slack = 0.0
-        if self.rule == "one-standard-error":
-            slack = table["std_test_score"][best] / np.sqrt(max(n_splits - 1, 1))
+        sparsest = self.rule == "one-standard-error"
+        slack = table["std_test_score"][best] / np.sqrt(max(n_splits - 1, 1)) if sparsest else 0.0
         good = np.flatnonzero(table["mean_test_score"] >= table["mean_test_score"][best] - slack)
-        return int(max(good, key=lambda row: (table["mu_factor"][row], table["gamma_factor"][row])))
+        used = (table["mean_x_features"] + table["mean_y_features"]) * sparsest
+
+        def preference(row) -> tuple[float, ...]:
+            return (-used[row], *(table[f"{name}_factor"][row] for name in ("mu", "gamma", "ridge")))
+
+        return int(max(good, key=preference))
 
 
 # --- what is compared -------------------------------------------------------------------------------------------------
@@ -245,67 +286,26 @@ def _retrieval(A: np.ndarray, B: np.ndarray) -> float:
     return average_precision(A, B).average_precision
 
 
-def _correlation(A: np.ndarray, B: np.ndarray) -> float:
-    """Mean over the columns of the correlation of A's with B's; a column that does not vary has none."""
-    A, B = (scores - scores.mean(axis=0, dtype=np.float64) for scores in (A, B))
-    norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
-    return float(np.mean(np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)))
-
-
-_SCORINGS: dict[str, Scoring] = {"retrieval": _retrieval, "correlation": _correlation}
-
-
-# --- the fits of the search -------------------------------------------------------------------------------------------
+_SCORINGS: dict[str, Scoring] = {"retrieval": _retrieval, "correlation": mean_correlation}
 
 
 @dataclass(frozen=True)
-class Trial:
-    """One fold and one setting of the penalties."""
-
-    fold: int
-    train: np.ndarray
-    test: np.ndarray
-    params: dict[str, Any]
-
-    def __str__(self):
-        return f"fold {self.fold} with mu={self.params['mu']}, gamma={self.params['gamma']}"
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The scores of a trial with the first component, the first two, ..., and what it warned of."""
-
-    scores: list[float]
-    warned: Collector
-
-
-def _fits_of_a_fold(pairs: Pairs, scoring: Scoring, task: list[tuple[SparseCCA, Trial]]) -> list[Fit]:
-    """All fits of a fold, to the same prepared pairs."""
-    first_model, first = task[0]
-    try:
-        prepared = first_model.prepare_checked(*pairs.training(first.train))
-    except Exception as error:
-        raise ValueError(f"{first}: {error}") from error
-    held_out = pairs.held_out(first.test, first.train)
-    return [_held_out(prepared, held_out, scoring, model, trial) for model, trial in task]
-
-
-def _held_out(
-    prepared: PreparedPair, held_out: tuple[Samples, Samples], scoring: Scoring, model: SparseCCA, trial: Trial
-) -> Fit:
-    """One fit to the training pairs and its scores on the others.
+class Scored:
+    """Scores of the pairs left out with the first component, the first two, ..., and features of X and Y with a weight.
 
     Where fewer components than asked exist, the last score counts for the rest.
     """
-    try:
-        with collected(str(trial)) as warned:
-            model.fit_prepared(prepared)
-            x, y = held_out
-            A, B = model.project(x.data, "X", x.diagonal), model.project(y.data, "Y", y.diagonal)
-            scores = [_finite(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
-    except Exception as error:
-        raise ValueError(f"{trial}: {error}") from error
-    return Fit(scores + [scores[-1]] * (model.n_components - len(scores)), warned)
+
+    scores: list[float]
+    used: tuple[int, int]
+
+
+def _scored(scoring: Scoring, model: SparseCCA, held_out: tuple[Samples, Samples]) -> Scored:
+    x, y = held_out
+    A, B = model.project(x.data, "X", x.diagonal), model.project(y.data, "Y", y.diagonal)
+    scores = [_finite(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
+    used = [int(np.count_nonzero(weights.any(axis=1))) for weights in (model.x_weights_, model.y_weights_)]
+    return Scored(scores + [scores[-1]] * (model.n_components - len(scores)), (used[0], used[1]))
 
 
 def _finite(score) -> float:
@@ -318,11 +318,12 @@ def _finite(score) -> float:
 # --- what users hand in, and get --------------------------------------------------------------------------------------
 
 
-def _factors(given, name: str) -> list[float]:
+def factors_to_try(given, name: str) -> tuple[float, ...]:
+    """Factors of the automatic penalty as users write them."""
     try:
-        factors = [] if isinstance(given, str | bytes) else [float(factor) for factor in given]
+        factors = () if isinstance(given, str | bytes) else tuple(float(factor) for factor in given)
     except (TypeError, ValueError):
-        factors = []
+        factors = ()
     if not factors or not all(0 < factor < np.inf for factor in factors):
         raise ValueError(
             f"{name} must be one or more finite numbers greater than 0, factors of the automatic penalty; got "
@@ -331,20 +332,28 @@ def _factors(given, name: str) -> list[float]:
     return factors
 
 
-def _params(mu_factor: float, gamma_factor: float) -> dict[str, str]:
-    """The penalties as `SparseCCA` takes them."""
-    factors = {"mu": mu_factor, "gamma": gamma_factor}
-    return {name: "auto" if factor == 1 else f"auto*{factor!r}" for name, factor in factors.items()}
+def _tried(given, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
+    """The factors to try; `meaningless` names what leaves nothing to try."""
+    if given is None:
+        return (1.0,) if meaningless else default
+    factors = factors_to_try(given, name)
+    if meaningless and factors != (1.0,):
+        raise ValueError(f"{name} must be (1,) with {meaningless}; got {given!r}: leave it out.")
+    return factors
 
 
-def _table(factors: list[tuple[float, float]], scores: np.ndarray) -> dict[str, Any]:
+def _table(candidates: list[Penalties], scores: np.ndarray, used: np.ndarray) -> dict[str, Any]:
     means = scores.mean(axis=1)
     return {
-        "mu_factor": np.array([mu_factor for mu_factor, _ in factors]),
-        "gamma_factor": np.array([gamma_factor for _, gamma_factor in factors]),
-        "params": [_params(*pair) for pair in factors],
+        **{
+            f"{name}_factor": np.array([getattr(tried, name) for tried in candidates], dtype=np.float64)
+            for name in ("mu", "gamma", "ridge")
+        },
+        "params": [tried.params for tried in candidates],
         **{f"split{fold}_test_score": column.copy() for fold, column in enumerate(scores.T)},
         "mean_test_score": means,
         "std_test_score": scores.std(axis=1),
         "rank_test_score": rankdata(-means, method="min").astype(np.int32),
+        "mean_x_features": used[:, :, 0].mean(axis=1),
+        "mean_y_features": used[:, :, 1].mean(axis=1),
     }

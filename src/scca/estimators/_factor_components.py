@@ -1,9 +1,10 @@
 """What `SparseCCA` does with `anchors=None`: components that are shared factors."""
 
 import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
+from itertools import groupby
 
 import numpy as np
 from sklearn.base import clone
@@ -24,15 +25,17 @@ from ..solver import ALGORITHMS, Penalty
 from ..views import View
 from ._base import PairedTransformer
 from ._components import EmptyComponentWarning
-from ._factors import FactorFit, FactorSettings, fit_factors, held_out_scores
+from ._factor_settings import FactorSettings
+from ._factors import FactorFit, factor_path, find_factors, fit_factors, held_out_scores
 from ._held_out import CHANCE, HeldOut, count_shared, held_out_correlations
-from ._preparing import PreparedPair
+from ._preparing import PreparedPair, Preparing
 from ._share import needed_share
 
-__all__ = ["FactorComponents", "refuse_without_factors"]
+__all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
 
 logger = logging.getLogger(__name__)
 
+_VIEWS = ("X", "Y")
 _MOST_WEIGHTS = 100  # of a factor that a person can look through
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
 _RIDGE_PAIRS = 10_000  # more pairs have more rare features, of which a fixed ridge makes factors of few samples each
@@ -44,14 +47,14 @@ class FactorComponents(PairedTransformer):
     _chooses_features = True
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
-        if pair.n_features is None:  # no feature is like another: a factor needs more of them
-            settings = replace(settings, most=2 * settings.most)
-        if settings.ridge_is_automatic:
-            settings = replace(settings, ridge=_automatic_ridge(pair.views["X"].shape[0]))
-        n_components = self._components_asked() or self._count(pair, settings)
+        settings = _fitted_to(pair, settings)
+        n_components = self.count_components(pair)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
-        held_out = self._held_out(pair, settings, fit, progress)
+        return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit, progress))
+
+    def _keep(self, pair: PreparedPair, fit: FactorFit, n_components: int, held_out: HeldOut | None = None):
+        """What a fit leaves behind, and what there is to warn of."""
         if fit.scores.shape[1] < n_components:
             warn(
                 f"the views share {fit.scores.shape[1]} of n_components={n_components} factors; set "
@@ -104,12 +107,26 @@ class FactorComponents(PairedTransformer):
 
     def _read_features(self, X, Y, n_components: int) -> int | float | None:
         automatic = isinstance(self.n_features, str)
-        sparse = self.anchors is None and self.rendering == "sparse" and not self._dual_views
+        sparse = self.anchors is None and len(self._dense_views) < len(_VIEWS) and not self._dual_views
         if not automatic or not sparse or self.feature_weights is None:
             return super()._read_features(X, Y, n_components)
-        settings = replace(self._check_factor_settings(), dense=True)
+        # by the automatic ridge, whichever the factors have: models with other ridges read the same features
+        settings = replace(self._check_factor_settings(), dense=_VIEWS, ridge=_RIDGE)
         with blas_threads_for(X.size, Y.size):
             return needed_share(X, Y, self._preparing(), n_components, settings)
+
+    def _preparing(self) -> Preparing:
+        one = self.anchors is None and len(self._dense_views) == 1
+        return replace(super()._preparing(), as_they_are=self._dense_views if one else ())
+
+    @property
+    def _dense_views(self) -> tuple[str, ...]:
+        """The views that have weights on all features."""
+        asked = self.rendering
+        pair = asked if isinstance(asked, tuple | list) and len(asked) == len(_VIEWS) else (asked,) * len(_VIEWS)
+        for each in pair:
+            check_choice(each, "rendering", ("sparse", "dense"))
+        return tuple(name for name, each in zip(_VIEWS, pair, strict=True) if each == "dense")
 
     def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress) -> HeldOut | None:
         if not self.held_out:
@@ -121,10 +138,16 @@ class FactorComponents(PairedTransformer):
             scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws(), progress
         )
 
-    def _count(self, pair: PreparedPair, settings: FactorSettings) -> int:
-        """How many factors hold on pairs left out; by dense weights, for it is the factors that are counted."""
-        scores = partial(held_out_scores, clone(self), replace(settings, dense=True), None)
-        return count_shared(scores, self._pairs(pair), self._draws())
+    def count_components(self, pair: PreparedPair) -> int:
+        """As many as are asked for, or as factors hold on pairs left out.
+
+        By dense weights, for it is the factors that are counted.
+        """
+        asked = self._components_asked()
+        if asked is not None:
+            return asked
+        settings = replace(_fitted_to(pair, self._check_factor_settings()), dense=_VIEWS)
+        return count_shared(partial(held_out_scores, clone(self), settings, None), self._pairs(pair), self._draws())
 
     def _pairs(self, pair: PreparedPair) -> Pairs:
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))
@@ -146,21 +169,21 @@ class FactorComponents(PairedTransformer):
     def _check_factor_settings(self) -> FactorSettings:
         self._check_weighting()
         check_count(self.held_out, "held_out", least=0)
-        dense = check_choice(self.rendering, "rendering", ("sparse", "dense")) == "dense"
+        dense = self._dense_views
         for name, of_dual, what in (("mu", False, "features"), ("gamma", True, "samples")):
-            some = any((view in self._dual_views) == of_dual for view in "XY")
+            some = any((view in self._dual_views) == of_dual for view in _VIEWS if view not in dense)
             if isinstance(value := getattr(self, name), str) and value == "auto":
                 continue
-            if dense:
+            if len(dense) == len(_VIEWS):
                 raise ValueError(f'{name} is for rendering="sparse"; got {shown(value)} with "dense": drop it.')
             if not some:
                 raise ValueError(f"{name} is for weights on {what}, which no view has; got {shown(value)}: drop it.")
         check_seed(self.random_state)
         check_verbose(self.verbose)
-        automatic = isinstance(self.ridge, str) and self.ridge == "auto"
+        ridge = Penalty.parse(self.ridge, "ridge", zero_allowed=False)
         return FactorSettings(
-            ridge=_RIDGE if automatic else _check_ridge(self.ridge),
-            ridge_is_automatic=automatic,
+            ridge=_RIDGE * ridge.factor if ridge.value is None else ridge.value,
+            ridge_is_automatic=ridge.value is None,
             mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
             gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
             most=_MOST_WEIGHTS,
@@ -173,15 +196,37 @@ class FactorComponents(PairedTransformer):
         )
 
 
+def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> "Iterator[FactorComponents]":
+    """Copies of the models, each fitted to the same pairs of which none is left out, one in memory at a time.
+
+    Those of one ridge in a row share the factors, and each penalty is solved from the answer before.
+    """
+    threads = blas_threads_for(*(view.n_stored for view in pair.views.values()))
+    asked = [(model, _fitted_to(pair, model._check_factor_settings())) for model in models]
+    for (n_components, ridge), same in groupby(asked, key=lambda each: (each[0]._components_asked(), each[1].ridge)):
+        row = list(same)
+        with threads:
+            found = find_factors(pair.views, n_components, ridge)
+        path = factor_path(pair.views, pair.samples, found, [settings for _, settings in row])
+        for model, _ in row:
+            with threads:
+                fit = next(path)
+            yield clone(model)._keep(pair, fit, n_components)
+
+
+def _fitted_to(pair: PreparedPair, settings: FactorSettings) -> FactorSettings:
+    """The settings for so many pairs and features."""
+    if pair.n_features is None:  # no feature is like another: a factor needs more of them
+        settings = replace(settings, most=2 * settings.most)
+    if settings.ridge_is_automatic:
+        factor = settings.ridge / _RIDGE
+        settings = replace(settings, ridge=factor * _automatic_ridge(pair.views["X"].shape[0]))
+    return settings
+
+
 def _automatic_ridge(n_samples: int) -> float:
     """The same share of the samples wherever there are many, so that a factor concerns no smaller a share of them."""
     return _RIDGE * max(1.0, n_samples / _RIDGE_PAIRS)
-
-
-def _check_ridge(value) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < np.inf:
-        raise ValueError(f'ridge must be "auto" or a number greater than 0 and finite; got {shown(value)}.')
-    return float(value)
 
 
 def refuse_without_factors(model: PairedTransformer) -> None:

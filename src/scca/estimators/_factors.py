@@ -1,89 +1,37 @@
-"""Components that are shared factors: scores that both views predict, rendered by few features of each."""
+"""Shared factors: scores that both views predict, turned to simple structure and rendered in each view."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..engine import Pairs, one_blas_thread
-from ..factors import dense_weights, equalized, select_features, shared_factors, together, varimax, weigh_features
-from ..solver import ComponentResult, Penalty
-from ..views import FeatureView, Preparation, PreparedView
+from ..engine import Pairs
+from ..factors import equalized, shared_factors, varimax
+from ..views import PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
+from ._factor_settings import FactorSettings
+from ._renderings import Rendering, RenderingPath
 
-_SHARE = 0.15  # of the mean of |2 A't| over the features that are read: the automatic penalty
-_OF_WEIGHTS = 4.0  # ridges: the selected features are weighed with more care than the factor was found with
-_UNEXPLAINED = 1.0  # over the root of the number of samples: the least share of a factor that its weights leave
-_MANY = 3  # times as many features that pull harder than the penalty: then it is approached from above
-_ENOUGH = 0.9  # of the most weights: a raised penalty need not come nearer
-_NEAR = 1.02  # two penalties so near each other are not told apart
-_RAISED = (1.1, 2.0)  # by the root of how many times too many weights there are, within these bounds
-_LOWERED = (0.5, 0.95)  # the same where there are too few
-
-__all__ = ["FactorFit", "FactorSettings", "Rendering", "fit_factors", "held_out_scores"]
-
-
-@dataclass(frozen=True)
-class FactorSettings:
-    """How factors are found and rendered.
-
-    Attributes
-    ----------
-    ridge : float
-        lambda of the factors and, four times it, of the weights.
-    ridge_is_automatic : bool
-        Then it is raised where weights explain more of a factor than so few samples can tell.
-    mu, gamma : Penalty
-        Of the selection of features, and of samples where a view is dual; the automatic value is a share of the mean of
-        |2 A't|, raised where more than `most` would be selected.
-    most : int
-        Weights of a factor: with more of them its automatic penalty is raised.
-    dense : bool
-        Weights on all coordinates instead.
-    effort : dict
-        What every convex problem is solved with.
-    """
-
-    ridge: float
-    ridge_is_automatic: bool
-    mu: Penalty
-    gamma: Penalty
-    most: int
-    dense: bool
-    effort: Mapping[str, Any] = field(default_factory=dict)
+__all__ = ["FactorFit", "Factors", "factor_path", "find_factors", "fit_factors", "held_out_scores"]
 
 
 @dataclass(frozen=True, eq=False)
-class Rendering:
-    """The factors in one view: the view as it is read, weights on its coordinates, and their certificates.
-
-    `selected` has the convex problems that chose the features; their weights are those of `weights` where the view has
-    samples.
-    """
-
-    view: PreparedView
-    weights: np.ndarray
-    selected: Sequence[ComponentResult]
-    ridge: np.ndarray
-    mu: np.ndarray
-    objective: np.ndarray
-    dual_gap: np.ndarray
-    n_iter: np.ndarray
-    n_passes: np.ndarray
-    converged: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class FactorFit:
-    """Rotated factors T (n x c), how well the views share each (sigma of the unrotated ones), and their renderings."""
+class Factors:
+    """Rotated factors T (n x c), and how well the views share each (sigma of the unrotated ones)."""
 
     scores: np.ndarray
     values: np.ndarray
-    renderings: Mapping[str, Rendering]
     converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FactorFit(Factors):
+    """Factors and their renderings in both views."""
+
+    renderings: Mapping[str, Rendering]
 
 
 def fit_factors(
@@ -94,7 +42,18 @@ def fit_factors(
     turn: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> FactorFit:
     """Factors of the views, turned to simple structure (or by `turn`, a function of T) and rendered in each."""
-    found = shared_factors(list(views.values()), n_components, [settings.ridge] * len(views))
+    found = find_factors(views, n_components, settings.ridge, turn)
+    return next(factor_path(views, samples, found, [settings]))
+
+
+def find_factors(
+    views: Mapping[str, PreparedView],
+    n_components: int,
+    ridge: float,
+    turn: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> Factors:
+    """Factors of the views, turned to simple structure (or by `turn`, a function of T)."""
+    found = shared_factors(list(views.values()), n_components, [ridge] * len(views))
     if not len(found.values):
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # what the views share most weighs most in whatever is compared by scores
@@ -107,164 +66,19 @@ def fit_factors(
         T = T @ R
     else:
         T = turn(T)
-    renderings = render(views, samples, T, settings)
-    converged = bool(found.converged.all()) and (rotation is None or rotation.converged)
-    return FactorFit(T, found.values, renderings, converged)
+    return Factors(T, found.values, bool(found.converged.all()) and (rotation is None or rotation.converged))
 
 
-def render(
-    views: Mapping[str, PreparedView], samples: Mapping[str, Any], T: np.ndarray, settings: FactorSettings
-) -> dict[str, Rendering]:
-    """Weights of the factors on the coordinates of every view.
+def factor_path(
+    views: Mapping[str, PreparedView], samples: Mapping[str, Any], found: Factors, settings: Sequence[FactorSettings]
+) -> Iterator[FactorFit]:
+    """The same factors with one penalty after the other, each solved from the answer before.
 
-    The features that are selected for a factor are weighed by ridge regression of the factor on them and then, once
-    more, of what the features selected in the other views say of it: these are what a new sample's mate will have.
+    The largest had best be first. One fit at a time is in memory.
     """
-    if settings.dense:
-        return {name: _dense(view, T, settings.ridge) for name, view in views.items()}
-    renderings, most_explained = {}, _most_explained(len(T), settings)
-    for name, view in views.items():
-        selected = _selected(view, T, settings.gamma if view.columns_are_samples else settings.mu, settings)
-        weights = np.column_stack([result.w for result in selected])
-        ridge = np.full(T.shape[1], _OF_WEIGHTS * settings.ridge)
-        renderings[name] = _weighed(_rendering(view, weights, selected, ridge), samples.get(name), T, most_explained)
-    scores = {name: r.view.matmat(r.weights) for name, r in renderings.items()}
-    return {
-        name: _weighed(r, samples.get(name), _said_by_others(name, scores, T), 1.0) for name, r in renderings.items()
-    }
-
-
-def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
-    nothing = np.zeros(T.shape[1])
-    return Rendering(
-        view=view,
-        weights=dense_weights(view, T, ridge),
-        selected=(),
-        ridge=np.full(T.shape[1], ridge),
-        mu=nothing,
-        objective=nothing,
-        dual_gap=nothing,
-        n_iter=nothing,
-        n_passes=nothing,
-        converged=np.ones(T.shape[1], dtype=bool),
-    )
-
-
-def _weighed(rendering: Rendering, samples, targets: np.ndarray, most_explained: float) -> Rendering:
-    """The features of each factor weighed anew, in a view that reads no others; weights on samples stay.
-
-    With the ridge there is, raised where more than this share of a target would be explained.
-    """
-    view = rendering.view
-    if not isinstance(view, FeatureView) or view.preparation is None:
-        return rendering
-    chosen = [np.flatnonzero(w) for w in rendering.weights.T]
-    while True:
-        union = np.unique(np.concatenate(chosen))
-        read = _reading(view, union).transform(samples)
-        weighed = weigh_features(read, targets, chosen, rendering.ridge, most_explained)
-        chosen = [np.flatnonzero(w) for w in weighed.weights.T]
-        if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # what is read is used
-            return _rendering(
-                read, weighed.weights, rendering.selected, weighed.ridge, weighed.objective, weighed.dual_gap
-            )
-
-
-def _said_by_others(name: str, scores: Mapping[str, np.ndarray], T: np.ndarray) -> np.ndarray:
-    """The sum of the other views' scores, of unit norm each, as long as the factor; the factor, where they are zero."""
-    targets = np.zeros_like(T)
-    for other, found in scores.items():
-        if other != name:
-            targets += found / np.maximum(np.linalg.norm(found, axis=0), np.finfo(T.dtype).tiny)
-    norms = np.linalg.norm(targets, axis=0)
-    return np.where(norms > 0, targets * (np.linalg.norm(T, axis=0) / np.where(norms > 0, norms, 1.0)), T)
-
-
-def _most_explained(n_samples: int, settings: FactorSettings) -> float:
-    """Of a factor, by its weights: features chosen among many can explain all of a factor of few samples.
-
-    Those that only fit its noise would weigh as much as the rest.
-    """
-    return 1.0 - _UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
-
-
-def _selected(view: PreparedView, T: np.ndarray, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
-    """The elastic nets; the automatic penalty leaves no factor more than `settings.most` weights."""
-
-    def solve(mus: np.ndarray) -> list[ComponentResult]:
-        return together(
-            lambda j: select_features(view, T[:, [j]], mus[[j]], settings.ridge, **settings.effort)[0], range(len(mus))
-        )
-
-    with one_blas_thread():  # a factor at a time in each thread
-        if penalty.value is not None:
-            return solve(np.full(T.shape[1], penalty.value))
-        pull = 2.0 * np.abs(view.rmatmat(T))
-        n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
-        mus = _SHARE * pull.sum(axis=0) / n_read
-        found = together(lambda j: _few_selected(view, T[:, [j]], pull[:, j], mus[j], settings), range(len(mus)))
-        return found if penalty.factor == 1.0 else solve(penalty.factor * np.array([result.mu for result in found]))
-
-
-def _few_selected(view: PreparedView, t, pull: np.ndarray, mu: float, settings: FactorSettings) -> ComponentResult:
-    """The elastic net with the penalty `mu`; if that selects too many features, with about the least that does not.
-
-    Where many features pull harder than `mu`, which takes long to solve, the penalty is lowered to it from where few
-    do.
-    """
-    most = settings.most
-
-    def solve(penalty, start=None):
-        return select_features(view, t, np.array([penalty]), settings.ridge, start=start, **settings.effort)[0]
-
-    at = mu if np.count_nonzero(pull > mu) <= _MANY * most else float(np.partition(pull, -most)[-most])
-    few, too_low, found = None, None, solve(at)
-    while True:
-        count = np.count_nonzero(found.w)
-        if count <= most:
-            few = found
-            if at <= mu or count >= _ENOUGH * most:
-                return few
-        else:
-            too_low = at
-        if few is None:
-            at *= np.clip(np.sqrt(count / most), *_RAISED)
-        elif too_low is None:
-            at = max(mu, at * np.clip(np.sqrt(count / most), *_LOWERED))
-        elif few.mu <= _NEAR * too_low:
-            return few
-        else:
-            at = np.sqrt(too_low * few.mu)
-        found = solve(at, found.w)
-
-
-def _reading(view: FeatureView, features: np.ndarray) -> Preparation:
-    """The preparation that reads these features and no others, not even for the norm of a sample.
-
-    A sample that has none of them is zero: there is nothing to say of it.
-    """
-    preparation = view.preparation
-    assert preparation is not None
-    weights = np.ones(view.shape[1]) if preparation.feature_weights is None else preparation.feature_weights
-    read = np.zeros(view.shape[1])
-    read[features] = weights[features]
-    return replace(preparation, feature_weights=read, blank=True)
-
-
-def _rendering(view, weights, selected: Sequence[ComponentResult], ridge, objective=0.0, dual_gap=0.0) -> Rendering:
-    """With the gap of the selection and that of the weights added up, each of which bounds its own error."""
-    return Rendering(
-        view=view,
-        weights=weights,
-        selected=selected,
-        ridge=ridge,
-        mu=np.array([result.mu for result in selected]),
-        objective=np.array([result.objective for result in selected]) + objective,
-        dual_gap=np.array([result.dual_gap for result in selected]) + dual_gap,
-        n_iter=np.array([result.n_iter for result in selected]),
-        n_passes=np.array([result.n_passes for result in selected]),
-        converged=np.array([result.converged for result in selected]),
-    )
+    path = RenderingPath(views, samples, found.scores)
+    for setting in settings:
+        yield FactorFit(found.scores, found.values, found.converged, path.at(setting))
 
 
 def aligned(T: np.ndarray, target: np.ndarray) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Both views of a fit, prepared: the one place where training data are weighted, centred, scaled and selected."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +74,8 @@ class Preparing:
     n_features : int, float or None
         How many features of a view, or which share of them, are read; None for all.
     n_jobs : int or None
+    as_they_are : collection of str
+        Names of views whose features mean nothing one by one: they are neither weighted nor chosen among.
     """
 
     kernels: Mapping[str, Kernel]
@@ -82,6 +84,7 @@ class Preparing:
     weighted: bool
     n_features: int | float | None = None
     n_jobs: int | None = None
+    as_they_are: Collection[str] = ()
 
     def views(self, X, Y, x_view: Prepared | None = None) -> dict[str, Prepared]:
         """The prepared views of checked data, by name; `x_view` is what `unweighted` made of the same X before."""
@@ -91,12 +94,16 @@ class Preparing:
         if not self.weighted or n < FEWEST_PAIRS:
             return views
         rows = np.unique(np.linspace(0, n - 1, min(n, MOST_PAIRS)).astype(int))  # all, or some evenly spaced
-        judged = [self._judged(views[name], data[name], rows) for name in data]
+        judged = [self.judged(self._of_rows(views[name], data[name], rows), name) for name in data]
         weights = shared_weights(judged[0], judged[1], self.n_features)
         return {name: _weighted(views[name], data[name], earned) for name, earned in zip(data, weights, strict=True)}
 
-    def _judged(self, view: Prepared, samples, rows: np.ndarray) -> FeatureView | np.ndarray:
-        """What feature weights are estimated from: the features of some samples, or their kernel."""
+    def judged(self, view: FeatureView | np.ndarray, name: str) -> FeatureView | np.ndarray:
+        """What feature weights are estimated from: features, or a kernel where there are none to weigh."""
+        return view.outer() if isinstance(view, FeatureView) and name in self.as_they_are else view
+
+    def _of_rows(self, view: Prepared, samples, rows: np.ndarray) -> FeatureView | np.ndarray:
+        """The features of some samples, or their kernel."""
         if isinstance(view, StoredKernelView):
             return view.columns(rows)[rows]
         return view if len(rows) == view.shape[0] else self._fitted(samples[rows]).transform(samples[rows])
@@ -124,7 +131,7 @@ class Preparing:
 
 
 def _weighted(view: Prepared, samples, weights: np.ndarray | None) -> Prepared:
-    """The view with its features weighted; one without features as it is."""
-    if not isinstance(view, FeatureView) or view.preparation is None:
+    """The view with its features weighted; one without weights as it is."""
+    if weights is None or not isinstance(view, FeatureView) or view.preparation is None:
         return view
     return view.preparation.weighted(weights).transform(samples)

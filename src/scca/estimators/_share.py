@@ -6,7 +6,8 @@ import numpy as np
 
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
-from ._factors import FactorSettings, fit_factors
+from ._factor_settings import FactorSettings
+from ._factors import fit_factors
 from ._feature_weights import FEWEST_PAIRS, KEPT, MOST_PAIRS, elimination
 from ._preparing import Preparing
 
@@ -31,7 +32,8 @@ def needed_share(X, Y, preparing: Preparing, n_components: int, settings: Factor
         return None
     rows = np.unique(np.linspace(0, n - 1, min(n, _JUDGED)).astype(int))
     halves = rows[::2], rows[1::2]
-    least = min(_LEAST, _LEAST_PER_PAIR * n / min(X.shape[1], Y.shape[1]))
+    fewest = min(data.shape[1] for name, data in (("X", X), ("Y", Y)) if name not in preparing.as_they_are)
+    least = min(_LEAST, _LEAST_PER_PAIR * n / fewest)
     found = [_precisions(X, Y, *order, preparing, least, n_components, settings) for order in (halves, halves[::-1])]
     rounds = min(map(len, found))
     if not rounds:
@@ -48,9 +50,10 @@ def _precisions(
     samples = {"X": X[train], "Y": Y[train]}
     views: dict[str, Any] = {name: preparing.unweighted(data, name) for name, data in samples.items()}
     precisions: list[float] = []
-    for weights in elimination(views["X"], views["Y"], least):
+    judged = [preparing.judged(view, name) for name, view in views.items()]
+    for weights in elimination(judged[0], judged[1], least):
         read = {
-            name: view.preparation.weighted(w).transform(samples[name])
+            name: view if w is None else view.preparation.weighted(w).transform(samples[name])
             for (name, view), w in zip(views.items(), weights, strict=True)
         }
         if not all(view.square_norms().any() for view in read.values()):  # nothing varies in this half

@@ -12,7 +12,7 @@ from ..views import FeatureView, linear_kernel_view
 from ._anchors import anchor_strategy
 from ._components import Extraction, Settings, extract_components
 from ._factor_components import FactorComponents, refuse_without_factors
-from ._factors import FactorSettings
+from ._factor_settings import FactorSettings
 from ._preparing import PreparedPair
 
 __all__ = ["PAPER", "SparseCCA"]
@@ -90,19 +90,20 @@ class SparseCCA(FactorComponents):
         shared factors features of both views, but samples of Y where the kernel is not linear; of anchored components
         "primal-dual", the paper's. An anchored primal view (Y of "primal-primal") has a feature for its anchor: the
         others, each turned to where it goes with the anchor, join it with weights between 0 and 1.
-    rendering : {"sparse", "dense"}, default="sparse"
-        Of shared factors: weights on few features, or on all by ridge regression.
+    rendering : {"sparse", "dense"} or a pair of them, default="sparse"
+        Of shared factors: weights on few features, or on all by ridge regression. `("dense", "sparse")` is for an X
+        whose features mean nothing one by one, such as an encoder's vectors, beside a Y that is to be read.
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
         Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.15
         times the mean of |2 A't| over the features that are read, and more where a factor would have more than 100
         weights (200 where all features are read). Of anchored components it is the paper's rule, the mean over all
         features (samples) of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each. "auto*0.5" is half of
         it; a number is absolute.
-    ridge : "auto" or float, default="auto"
+    ridge : "auto", "auto*FACTOR" or float, default="auto"
         Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
-        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000. The weights on few
-        features have four times this ridge, and with "auto" one that leaves at least 1 / sqrt(n_samples) of a factor
-        unexplained: few samples cannot tell more.
+        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000; "auto*4" is four
+        times that. The weights on few features have four times this ridge, and unless it is a number one that leaves at
+        least 1 / sqrt(n_samples) of a factor unexplained: few samples cannot tell more.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
         p = min(1/4, 2.5 / sqrt(n)), R^2 the share of its variance that ridge regression on the other view predicts for

@@ -1,0 +1,58 @@
+"""The figure of a model's path, from plain numbers."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .._drawing import COLOURS, INK, new_figure
+
+__all__ = ["path_figure"]
+
+_FEW_MARKED = 40  # points of a line that are marked
+
+
+def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = ("X", "Y")):
+    """Error of mates; coherence and correlation on pairs left out; features read: all over the penalty."""
+    figure, panels = new_figure(3, width=11.0, height=3.5)
+    mus = np.array(numbers["mu_factors"])
+    marker = {"marker": "o", "markersize": 3.5} if len(mus) <= _FEW_MARKED else {}
+
+    def line(axes, values, colour, label, **style):
+        axes.plot(mus, values, color=colour, linewidth=1.7, label=label, **{**marker, **style})
+
+    error, shared, read = panels
+    errors, spreads = np.array(numbers["errors"]), np.nan_to_num(np.array(numbers["error_spreads"]))
+    error.fill_between(mus, errors - spreads, errors + spreads, color=COLOURS[0], alpha=0.18, linewidth=0)
+    line(error, errors, COLOURS[0], "error")
+    error.set_ylim(0, None)
+    error.set_title("error of mates, pairs left out", fontsize=10, color=INK)
+
+    line(shared, numbers["correlations"], COLOURS[2], "correlation of the scores")
+    line(shared, numbers["coherences"], COLOURS[1], "coherence of the features")
+    shared.set_ylim(min(0.0, *numbers["coherences"], *numbers["correlations"]), 1)
+    shared.set_title("what holds on pairs left out", fontsize=10, color=INK)
+
+    line(read, numbers["x_features"], COLOURS[0], f"{names[0]}, all components")
+    line(read, numbers["y_features"], COLOURS[1], f"{names[1]}, all components")
+    line(read, numbers["weights"], COLOURS[4], "a component, median", linestyle="--")
+    read.set_yscale("symlog", linthresh=1)  # none at all is a number, too
+    read.set_ylim(0, None)
+    read.yaxis.set_major_formatter(_plain)
+    read.set_title("features with a weight", fontsize=10, color=INK)
+
+    for axes in panels:
+        axes.set_xscale("log")
+        axes.set_xlabel("mu / automatic mu", color=INK, fontsize=9)
+        axes.axvline(1.0, color=INK, linewidth=0.9, linestyle=":", zorder=0)
+        axes.xaxis.set_major_formatter(_plain)
+    error.annotate(
+        "automatic", (1.0, 0.03), xycoords=("data", "axes fraction"), xytext=(4, 0), textcoords="offset points",
+        fontsize=8, color=INK,
+    )  # fmt: skip
+    for axes in (shared, read):
+        axes.legend(fontsize=8, labelcolor="linecolor", facecolor="white", edgecolor="none", framealpha=1.0)
+    return figure
+
+
+def _plain(value: float, _) -> str:
+    return f"{value:g}"

@@ -1,0 +1,110 @@
+"""Fits with many penalties to the training pairs of a fold, each measured on the pairs left out."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..engine import Collector, Pairs, Samples, collected, silenced
+from ._factor_components import models_of_path
+from ._preparing import PreparedPair
+from ._sparse_cca import SparseCCA
+
+__all__ = ["Fit", "Measure", "Penalties", "Trial", "fits_of_a_fold", "fitted_models", "mean_correlation"]
+
+
+@dataclass(frozen=True)
+class Penalties:
+    """Factors of the automatic penalties and of the automatic ridge; without a ridge where it has no meaning."""
+
+    mu: float = 1.0
+    gamma: float = 1.0
+    ridge: float | None = 1.0
+
+    @property
+    def params(self) -> dict[str, str]:
+        """As `SparseCCA` takes them."""
+        factors = {"mu": self.mu, "gamma": self.gamma, "ridge": self.ridge}
+        return {
+            name: "auto" if factor == 1 else f"auto*{factor!r}"
+            for name, factor in factors.items()
+            if factor is not None
+        }
+
+    @property
+    def place(self) -> tuple[float, float, float]:
+        """What to sort by: a ridge at a time, the largest penalties first; anchored components as they come."""
+        return (0.0, 0.0, 0.0) if self.ridge is None else (self.ridge, -self.gamma, -self.mu)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One fold and one setting of the penalties."""
+
+    fold: int
+    train: np.ndarray
+    test: np.ndarray
+    penalties: Penalties
+
+    def __str__(self):
+        settings = ", ".join(f"{name}={value}" for name, value in self.penalties.params.items())
+        return f"fold {self.fold} with {settings}"
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What was measured of a trial, and what it warned of."""
+
+    measured: Any
+    warned: Collector
+
+
+# of a fitted model and both views of the pairs left out
+Measure = Callable[[SparseCCA, tuple[Samples, Samples]], Any]
+
+
+def fits_of_a_fold(
+    pairs: Pairs,
+    measure: Measure,
+    task: Sequence[tuple[SparseCCA, Trial]],
+    quiet: tuple[type[Warning], ...] = (),
+) -> list[Fit]:
+    """All fits of a fold, to the same prepared pairs, one in memory at a time; `quiet` is not warned of."""
+    first_model, first = task[0]
+    with _named(first):
+        prepared = first_model.prepare_checked(*pairs.training(first.train))
+    held_out = pairs.held_out(first.test, first.train)
+    order = sorted(range(len(task)), key=lambda position: task[position][1].penalties.place)
+    models = fitted_models([task[position][0] for position in order], prepared)
+    fits: dict[int, Fit] = {}
+    for position in order:
+        trial = task[position][1]
+        with _named(trial), collected(str(trial)) as warned, silenced(*quiet):
+            fits[position] = Fit(measure(next(models), held_out), warned)
+    return [fits[position] for position in range(len(task))]
+
+
+def fitted_models(models: Iterable[SparseCCA], prepared: PreparedPair) -> Iterator[SparseCCA]:
+    """Copies of the models, one after the other, fitted to the same pairs; shared factors share what they can."""
+    models = list(models)
+    if models[0].anchors is None:
+        return models_of_path(models, prepared)
+    return (clone(model).fit_prepared(prepared) for model in models)
+
+
+@contextmanager
+def _named(trial: Trial) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(f"{trial}: {error}") from error
+
+
+def mean_correlation(A: np.ndarray, B: np.ndarray) -> float:
+    """Mean over the columns of the correlation of A's with B's; a column that does not vary has none."""
+    A, B = (scores - scores.mean(axis=0, dtype=np.float64) for scores in (A, B))
+    norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
+    return float(np.mean(np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)))

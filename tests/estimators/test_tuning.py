@@ -1,0 +1,200 @@
+"""Tuning mu and the ridge of shared factors: warm paths against cold fits, what is chosen, what no fold sees."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import scca.estimators._factor_components as components
+from scca import SparseCCA, SparseCCACV
+from scca.datasets import make_planted
+from scca.estimators._trials import Penalties, fitted_models
+
+pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
+MU, RIDGE = (4, 1, 0.25), (0.25, 4)
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return make_planted(60, 80, 50, n_active=8, random_state=0).views
+
+
+def search(n_components=2, **settings):
+    return SparseCCACV(n_components, **{"mu_factors": MU, "ridge_factors": RIDGE, "cv": 3, "held_out": 0, **settings})
+
+
+def thresholded(view):
+    return sp.csr_array(np.where(np.abs(view) > 1, view, 0.0))
+
+
+def warm_and_cold(views, gamma=False, **settings):
+    """Models of the penalties of a search, made as it makes them and one by one."""
+    tried = [Penalties(1, mu, ridge) if gamma else Penalties(mu, 1, ridge) for ridge in RIDGE for mu in MU]
+    models = [SparseCCA(3, held_out=0, **settings, **penalties.params) for penalties in tried]
+    cold = [clone(model).fit(*views) for model in models]
+    return zip(fitted_models(models, models[0].prepare(*views)), cold, strict=True)
+
+
+class TestWarmIsCold:
+    @pytest.mark.parametrize("store", [np.asarray, thresholded])
+    @pytest.mark.parametrize("representation", ["auto", "primal-dual"])
+    def test_the_same_weights_at_every_penalty(self, pairs, store, representation):
+        """Solved to 1e-11, weights agree to 1e-5 of scores of unit norm."""
+        for warm, cold in warm_and_cold([store(view) for view in pairs], representation=representation, tol=1e-11):
+            np.testing.assert_allclose(warm.mu_, cold.mu_, rtol=1e-9)
+            np.testing.assert_allclose(warm.x_weights_, cold.x_weights_, atol=1e-5)
+            np.testing.assert_allclose(warm.y_weights_, cold.y_weights_, atol=1e-5)
+
+    def test_the_same_optimum_at_the_usual_tolerance(self, pairs):
+        """Two certified answers to one problem are no farther apart than their gaps; weights on samples are those."""
+        for warm, cold in warm_and_cold(pairs, representation="dual-dual", gamma=True):
+            assert warm.converged_.all()
+            assert np.all(np.abs(warm.objective_ - cold.objective_) <= warm.dual_gap_ + cold.dual_gap_ + 1e-12)
+
+    def test_the_table_is_a_plain_loop(self, pairs):
+        X, Y = pairs
+        model = search(tol=1e-10, scoring="correlation", cv=3).fit(X, Y)
+        splits = [(np.setdiff1d(np.arange(60), test), test) for test in np.arange(60).reshape(3, 20)]
+        for row, params in enumerate(model.cv_results_["params"]):
+            for fold, (train, test) in enumerate(splits):
+                fitted = SparseCCA(2, held_out=0, tol=1e-10, **params).fit(X[train], Y[train])
+                A, B = fitted.transform_pair(X[test], Y[test])
+                expected = np.mean([np.corrcoef(a, b)[0, 1] for a, b in zip(A.T, B.T, strict=True)])
+                assert model.cv_results_[f"split{fold}_test_score"][row] == pytest.approx(expected, abs=1e-7)
+
+    def test_factors_are_found_once_a_fold_and_ridge(self, pairs, monkeypatch):
+        found = []
+        find = components.find_factors
+        monkeypatch.setattr(components, "find_factors", lambda *given: found.append(given[-1]) or find(*given))
+        search().fit(*pairs)
+        assert found == [0.0625, 1.0] * 3
+
+    def test_the_features_that_are_read_do_not_depend_on_the_ridge(self):
+        X, Y = make_planted(120, 300, 300, n_active=10, random_state=0).views
+        read = [SparseCCA(2, ridge=ridge).prepare(X, Y) for ridge in ("auto", "auto*30", 0.01)]
+        assert read[0].n_features is not None
+        assert {pair.n_features for pair in read} == {read[0].n_features}
+
+
+class TestSomethingToTune:
+    def test_every_value_of_the_grid_changes_the_answer(self, pairs):
+        totals = search(mu_factors=(0.25, 0.5, 1, 2, 4), scoring=lambda A, B: float(np.abs(A).sum())).fit(*pairs)
+        assert len(set(totals.cv_results_["mean_test_score"].round(9))) == 10
+
+    def test_the_automatic_penalty_is_raised_first_and_then_multiplied(self):
+        """Where 100 weights are too many, half of the penalty still has more of them, and twice has fewer."""
+        X, Y = make_planted(80, 600, 600, n_active=300, random_state=0).views
+        model = search(1, mu_factors=(0.5, 1, 2), ridge_factors=(1,), feature_weights=None, n_features=None, cv=2)
+        assert np.all(np.diff(model.fit(X, Y).cv_results_["mean_x_features"]) < 0)
+
+    @pytest.mark.parametrize("seed", [0, 1, 2])
+    def test_noise_wants_a_larger_ridge(self, seed):
+        """Directions that the noise of both views has in common by chance must not count."""
+        chosen = {}
+        for noise in (0.1, 3.0):
+            rng = np.random.default_rng(seed)
+            z = rng.standard_normal((100, 2))
+            X, Y = (z @ rng.standard_normal((2, 40)) + noise * rng.standard_normal((100, 40)) for _ in "XY")
+            settings = {"feature_weights": None, "n_features": None, "rendering": "dense", "mu_factors": None}
+            chosen[noise] = search(**settings, ridge_factors=(0.04, 0.2, 1, 5, 25), scoring="correlation", cv=4).fit(
+                X, Y
+            )
+        assert chosen[0.1].ridge_factor_ < chosen[3.0].ridge_factor_
+        by_ridge = chosen[3.0].cv_results_["mean_test_score"]
+        assert by_ridge[0] < by_ridge[2] < by_ridge[4]
+
+    def test_what_is_chosen_makes_the_model(self, pairs):
+        model = search().fit(*pairs)
+        plain = SparseCCA(2, held_out=0, **model.best_params_).fit(*pairs)
+        np.testing.assert_array_equal(model.x_weights_, plain.x_weights_)
+        assert model.best_params_["ridge"] == f"auto*{model.ridge_factor_}"
+        assert sorted(set(model.cv_results_["ridge_factor"])) == [0.25, 4]
+
+    def test_one_standard_error_reads_fewer_features(self, pairs):
+        model = search(mu_factors=(0.1, 0.5, 2, 8), rule="one-standard-error").fit(*pairs)
+        table = model.cv_results_
+        best = table["mean_test_score"].argmax()
+        slack = table["std_test_score"][best] / np.sqrt(2)
+        good = table["mean_test_score"] >= table["mean_test_score"][best] - slack
+        used = table["mean_x_features"] + table["mean_y_features"]
+        assert used[model.best_index_] == used[good].min() < used[best]
+
+    def test_features_of_a_row_are_those_with_a_weight(self, pairs):
+        X, Y = pairs
+        train, test = np.arange(40), np.arange(40, 60)
+        model = search(cv=[(train, test)], tol=1e-10).fit(X, Y)
+        for row, params in enumerate(model.cv_results_["params"]):
+            fitted = SparseCCA(2, held_out=0, tol=1e-10, **params).fit(X[train], Y[train])
+            assert model.cv_results_["mean_x_features"][row] == np.count_nonzero(fitted.x_weights_.any(axis=1))
+            assert model.cv_results_["mean_y_features"][row] == np.count_nonzero(fitted.y_weights_.any(axis=1))
+
+    def test_automatic_ridge_times_a_factor(self, pairs):
+        """With a number nothing is left unexplained on purpose; with a factor of the automatic ridge there is."""
+        tenfold, number = (SparseCCA(2, ridge=ridge, held_out=0).fit(*pairs) for ridge in ("auto*10", 2.5))
+        assert tenfold.mu_ == pytest.approx(number.mu_)
+        np.testing.assert_array_equal(
+            SparseCCA(2, ridge="auto*1", held_out=0).fit(*pairs).x_weights_,
+            SparseCCA(2, held_out=0).fit(*pairs).x_weights_,
+        )
+
+
+class TestHeldOutPairs:
+    def test_no_fold_sees_the_pairs_it_is_scored_on(self, pairs):
+        """Pairing those anew changes their scores alone: the scores of either view stay what they were."""
+        X, Y = pairs
+        train, test = np.arange(40), np.arange(40, 60)
+        shuffled = Y.copy()
+        shuffled[test] = Y[np.roll(test, 7)]
+        seen = {}
+        for name, second in (("paired", Y), ("shuffled", shuffled)):
+            kept = seen[name] = []
+
+            def keep(A, B, kept=kept):
+                kept.append((A.copy(), B.copy()))
+                return 0.0
+
+            search(cv=[(train, test)], scoring=keep).fit(X, second)
+        for (A, B), (A_too, B_too) in zip(seen["paired"], seen["shuffled"], strict=True):
+            np.testing.assert_array_equal(A, A_too)
+            np.testing.assert_array_equal(np.roll(B, 7, axis=0), B_too)
+
+
+class TestJobs:
+    def test_number_of_jobs_does_not_matter(self, pairs):
+        alone, together = (search(n_jobs=n_jobs).fit(*pairs) for n_jobs in (1, 2))
+        for name, values in alone.cv_results_.items():
+            np.testing.assert_array_equal(values, together.cv_results_[name])
+        np.testing.assert_array_equal(alone.x_weights_, together.x_weights_)
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"gamma_factors": (1, 4)}, "gamma_factors must be \\(1,\\) with views without weights on samples; got"),
+            ({"anchors": "cross-energy"}, "ridge_factors must be \\(1,\\) with anchors, which have no ridge; got"),
+            (
+                {"rendering": "dense"},
+                "mu_factors must be \\(1,\\) with the dense rendering, which has no penalties; got",
+            ),
+            (
+                {"representation": "dual-dual"},
+                "mu_factors must be \\(1,\\) with views without weights on features; got",
+            ),
+            ({"ridge_factors": (0, 1)}, "ridge_factors must be one or more finite numbers greater than 0"),
+            ({"ridge_factors": "auto"}, "ridge_factors must be one or more finite numbers greater than 0"),
+        ],
+    )
+    def test_what_has_no_meaning(self, pairs, settings, message):
+        with pytest.raises(ValueError, match=f"^{message}") as caught:
+            search(**settings).fit(*pairs)
+        assert "\n" not in str(caught.value)
+
+    @pytest.mark.parametrize(
+        ("settings", "rows"),
+        [({"anchors": "cross-energy"}, 5), ({"rendering": "dense"}, 3), ({"representation": "dual-dual"}, 3), ({}, 15)],
+    )
+    def test_what_is_tried_by_default(self, pairs, settings, rows):
+        model = SparseCCACV(1, cv=2, **({} if "anchors" in settings else {"held_out": 0}), **settings).fit(*pairs)
+        assert len(model.cv_results_["params"]) == rows
+        assert hasattr(model, "ridge_factor_") == ("anchors" not in settings)
