@@ -28,8 +28,8 @@ def test_is_the_optimum_of_the_anchored_problem(rng):
     problem = cp.Problem(cp.Minimize(objective), [v >= 0, v <= 1, v[2] == 1])
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     assert found.mu == pytest.approx(np.mean(np.abs(2 * A.T @ y)))
-    mine = np.sum((A @ found.weights - B @ found.company) ** 2) + found.mu * np.abs(found.weights).sum()
-    mine += found.gamma * (np.abs(found.company).sum() - 1)
+    mine = np.sum((A @ found.weights - B @ found.joined_by) ** 2) + found.mu * np.abs(found.weights).sum()
+    mine += found.gamma * (np.abs(found.joined_by).sum() - 1)
     assert mine == pytest.approx(problem.value, abs=1e-7)
 
 

@@ -57,7 +57,7 @@ def link_words(X: sp.csr_array, Y: sp.csr_array, told: Callable[[], None] = lamb
     back = np.empty_like(there)
     back[turned.data] = _expected(Y, X, turned)
     told()
-    documents = tuple(np.asarray(view.sum(axis=0)).ravel() for view in (X, Y))
+    documents = _frequencies(X), _frequencies(Y)
     either = np.repeat(documents[0], np.diff(together.indptr)) + documents[1][together.indices]
     shares = 2 * np.sqrt(there * back) / either
     return Links(sp.csr_array((shares, together.indices, together.indptr), together.shape), together, documents)
@@ -87,7 +87,7 @@ def _candidates(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
 
 def _companions(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
     """For each word of X, how often the words of Y that go with it best stand beside it; of equal ones all."""
-    words, documents, mates = sp.csr_array(X.T), np.diff(X.tocsc().indptr), np.diff(Y.tocsc().indptr)
+    words, documents, mates = sp.csr_array(X.T), _frequencies(X), _frequencies(Y)
     blocks = []
     for start in range(0, words.shape[0], _BLOCK):
         together = sp.csr_array(words[start : start + _BLOCK] @ Y)
@@ -100,6 +100,10 @@ def _companions(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
         together.eliminate_zeros()
         blocks.append(together)
     return sp.csr_array(sp.vstack(blocks))
+
+
+def _frequencies(view: sp.csr_array) -> np.ndarray:
+    return np.bincount(view.indices, minlength=view.shape[1])
 
 
 def _expected(X: sp.csr_array, Y: sp.csr_array, pairs: sp.csr_array) -> np.ndarray:
