@@ -2,12 +2,14 @@
 
 import json
 import sys
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
 from .._files import atomic_write, check_output
+from .._validation import DataWarning
 from ..text import Translation, WordPair, read_documents
 from ._shared import listed, load_bilingual
 from ._terminal import Terminal
@@ -19,7 +21,9 @@ _HEADER = ("word", "translation", "trust", "documents", "together", "mutual", "o
 
 def words_asked(words: list[str] | None, file: Path | None) -> list[str]:
     """The words that were named and those in a file, blank lines left out."""
-    asked = [*(words or []), *([] if file is None else read_documents(file))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # of blank lines
+        asked = [*(words or []), *([] if file is None else read_documents(file))]
     asked = [stripped for word in asked if (stripped := word.strip())]
     if not asked:
         raise ValueError("translate needs a word; name some, or a file of words with --words.")
