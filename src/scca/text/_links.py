@@ -27,16 +27,18 @@ class Links:
         Documents that have both words.
     documents : tuple of two ndarray
         df and df', the documents that have each word.
+    n_documents : int
     """
 
     shares: sp.csr_array
     together: sp.csr_array
     documents: tuple[np.ndarray, np.ndarray]
+    n_documents: int
 
     def turned(self) -> "Links":
         """The same links, seen from the other language."""
         shares, together = (sp.csr_array(matrix.T) for matrix in (self.shares, self.together))
-        return Links(shares, together, self.documents[::-1])
+        return Links(shares, together, self.documents[::-1], self.n_documents)
 
 
 def link_words(X: sp.csr_array, Y: sp.csr_array, told: Callable[[], None] = lambda: None) -> Links:
@@ -60,7 +62,8 @@ def link_words(X: sp.csr_array, Y: sp.csr_array, told: Callable[[], None] = lamb
     documents = _frequencies(X), _frequencies(Y)
     either = np.repeat(documents[0], np.diff(together.indptr)) + documents[1][together.indices]
     shares = 2 * np.sqrt(there * back) / either
-    return Links(sp.csr_array((shares, together.indices, together.indptr), together.shape), together, documents)
+    linked = sp.csr_array((shares, together.indices, together.indptr), together.shape)
+    return Links(linked, together, documents, X.shape[0])
 
 
 def two_best(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -12,6 +12,7 @@ from ._links import Links, link_words, two_best
 __all__ = ["TRUST_STEPS", "best_mates", "fit_trust", "trust"]
 
 _HALVINGS = 2
+_MOST_PAIRS = 5000  # are halved, for what evidence is worth does not depend on how many there are
 TRUST_STEPS = 4 * _HALVINGS  # directions that are linked on the way
 _USUAL = np.array([0.3, 1.2, 0.6, 0.6])  # what corpora of verses, debates and descriptions give; few pairs keep to it
 _SMALL = 1e-3  # a share that is as good as none
@@ -21,16 +22,20 @@ def best_mates(links: Links) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
     """Words that have a mate, the best mate of each, whether it is mutual, and the evidence for it.
 
     Evidence is (1, log links, log share, log lead): how often they are linked, of the documents that have either word
-    in what share, and by how much more than the next best, for either word.
+    in what share, both but for the part that chance alone brings together, 1 - df df' / (n together) being left; and by
+    how much more than the next best, for either word.
     """
     words, mates, share, next_best = two_best(links.shares)
     columns, rows, strongest, second = two_best(sp.csr_array(links.shares.T))
     of_column = np.searchsorted(columns, mates)
     mutual = rows[of_column] == words
     rival = np.maximum(next_best, np.where(mutual, second[of_column], strongest[of_column]))
-    n_links = share * (links.documents[0][words] + links.documents[1][mates]) / 2
     lead = np.clip(np.log((share + _SMALL) / (rival + _SMALL)), -4, 4)
-    evidence = np.column_stack([np.ones(len(words)), np.log(n_links + 0.1), np.log(share + 0.01), lead])
+    documents, mate_documents = links.documents[0][words], links.documents[1][mates]
+    together = np.asarray(links.together[words, mates]).ravel()
+    beyond = share * np.maximum(0.0, 1 - documents * mate_documents / (links.n_documents * together))
+    n_links = beyond * (documents + mate_documents) / 2
+    evidence = np.column_stack([np.ones(len(words)), np.log(n_links + 0.1), np.log(beyond + 0.01), lead])
     return words, mates, mutual, evidence
 
 
@@ -52,9 +57,9 @@ def fit_trust(X: sp.csr_array, Y: sp.csr_array, told: Callable[[], None] = lambd
     """
     rng = np.random.default_rng(0)
     one, other, alike = [], [], []
-    n = X.shape[0]
+    n = min(X.shape[0], _MOST_PAIRS)
     for _ in range(_HALVINGS):
-        order = rng.permutation(n)
+        order = rng.permutation(X.shape[0])[:n]
         halves = [link_words(X[rows], Y[rows], told) for rows in (order[: n // 2], order[n // 2 :])]
         for both in (halves, [half.turned() for half in halves]):
             (words, mates, _, evidence), (other_words, other_mates, _, other_evidence) = map(best_mates, both)
