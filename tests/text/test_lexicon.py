@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import scca
 from scca.datasets import load_trilingual, make_bilingual
 from scca.text import BilingualModel, PairedText
 from scca.text._lexicon import Lexicographer
@@ -150,6 +151,15 @@ class TestLexicon:
         assert "farine" in [w.name for w in model.translate("flour").words]
         model.fit(PairedText.of(corpus.en, corpus.es, ("en", "es")))
         assert "harina" in [w.name for w in model.translate("flour").words]
+
+    def test_leaves_the_model_as_it_was(self, tmp_path):
+        corpus = load_trilingual()
+        model = BilingualModel(2, anchors="cross-energy").fit(PairedText.of(corpus.en, corpus.fr, ("en", "fr")))
+        scca.save(model, tmp_path / "before.scca")
+        there = model.lexicon()
+        scca.save(model, tmp_path / "after.scca")
+        assert (tmp_path / "before.scca").read_bytes() == (tmp_path / "after.scca").read_bytes()
+        assert scca.load(tmp_path / "after.scca").lexicon() == there
 
     def test_only_words_that_the_model_may_know(self):
         corpus = load_trilingual()

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Callable
 from typing import overload
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +19,8 @@ from ._vectorizer import TextVectorizer
 __all__ = ["Translating", "UnknownWordError"]
 
 Words = list[str] | tuple[str, ...] | np.ndarray
+
+_LINKED: WeakKeyDictionary = WeakKeyDictionary()  # the linked words of models, beside them: files and copies go without
 
 
 class UnknownWordError(ValueError):
@@ -101,11 +104,11 @@ class Translating:
     def _lexicographer(self, progress=None) -> Lexicographer:
         """All words linked, once for each fit."""
         check_is_fitted(self)
-        linked, made = self.__dict__.get("_linked", (None, None))
-        if linked is not self.training_:
+        linked, made = _LINKED.get(self, (None, None))
+        if made is None or linked is not self.training_:
             views = [self.training_[side] @ sp.diags_array(self._read(side).astype(float)) for side in (0, 1)]
             made = Lexicographer(views, [vectorizer.words_ for vectorizer in self.vectorizers_], progress)
-            self._linked = (self.training_, made)
+            _LINKED[self] = (self.training_, made)
         return made
 
     def _translate(self, side: int, position: int, mu, gamma) -> Translation:
