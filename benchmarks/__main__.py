@@ -1,7 +1,7 @@
 """`python -m benchmarks [dense] [sparse] [first-call] [memory]`: the tables asked for, or all of these.
 
 `python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
-`python -m benchmarks translation`: how often a word's listed mate is found by the problem anchored at it.
+`python -m benchmarks translation`: how often a word's listed mate is found, and how far the trust in it holds.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
@@ -40,7 +40,7 @@ def main() -> None:
     }
     runs = measured | {
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
-        "translation": lambda: translation.run(arguments.corpus),
+        "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         "the others about text instead of the built-in corpus",
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
+    parser.add_argument("--pairs", type=int, help="pairs that 'translation' learns from, its list being made from all")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one a line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components of each method that 'readability' prints")

@@ -228,7 +228,9 @@ class TestMistakes:
 
 
 class TestHelp:
-    @pytest.mark.parametrize("command", ["fit", "mates", "generate", "explain", "report", "demo"])
+    @pytest.mark.parametrize(
+        "command", ["fit", "mates", "generate", "translate", "lexicon", "explain", "report", "demo"]
+    )
     def test_every_command_has_an_example(self, command):
         text = run(command, "--help").stdout
         assert "Example: scca " + command in text
@@ -403,8 +405,63 @@ def test_translate_lists_the_words_of_the_other_language(folder):
     assert found[0]["words"][0]["word"] == "eau"
     assert found[0]["words"][0]["weight"] > 0
     table = run("translate", "model.scca", "water", "--top", 2, cwd=folder).stdout
-    assert table.startswith(f"water (en, in {found[0]['documents']} documents): eau +")
+    assert table.startswith(f"water (en, in {found[0]['documents']} documents, trust {found[0]['trust']:.2f}): eau +")
     assert "did you mean water" in refused("translate", "model.scca", "waterr", cwd=folder)
+    anchored = json.loads(run("translate", "model.scca", "water", "--mu", "auto*8", "--json", cwd=folder).stdout)
+    assert anchored[0]["words"][0]["word"] == "eau"
+    assert anchored[0]["dual_gap"] <= 1e-6
+
+
+def test_translate_answers_for_the_known_words(folder, tmp_path):
+    listed = write_lines(tmp_path / "words.txt", ["water", "", "waterr"])
+    done = run("translate", "model.scca", "eau", "--words", listed, cwd=folder, check=False)
+    assert done.returncode == 1
+    assert [line.split(" ")[0] for line in done.stdout.splitlines()] == ["eau", "water"]
+    assert len(done.stderr.splitlines()) == 1
+    assert "did you mean water" in done.stderr
+    answers = run("translate", "model.scca", "--words", listed, "--json", cwd=folder, check=False)
+    assert [item["known"] for item in json.loads(answers.stdout)] == [True, False]
+    assert "needs a word" in refused("translate", "model.scca", cwd=folder)
+    piped = subprocess.run(
+        [*COMMAND, "translate", "model.scca", "--words", "-"],
+        input="water\n",
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    assert (piped.returncode, piped.stderr) == (0, "")
+    assert piped.stdout.startswith("water (en")
+
+
+def test_lexicon_writes_a_word_list(folder, tmp_path):
+    done = run("lexicon", "model.scca", "-o", tmp_path / "words.tsv", cwd=folder)
+    assert done.stdout == ""
+    assert "with a trust of 0.9 or more" in done.stderr
+    written = (tmp_path / "words.tsv").read_text(encoding="utf-8")
+    header, *rows = [line.split("\t") for line in written.splitlines()]
+    assert header == ["word", "translation", "trust", "documents", "together", "mutual", "others"]
+    assert {row[0]: row[1] for row in rows}["water"] == "eau"
+    assert all(len(row) == len(header) for row in rows)
+    assert [float(row[2]) for row in rows] == sorted((float(row[2]) for row in rows), reverse=True)
+    assert run("lexicon", "model.scca", cwd=folder).stdout == written
+    assert run("lexicon", "model.scca", "-o", "-", cwd=folder).stdout == written
+
+
+def test_lexicon_options(folder, tmp_path):
+    options = ("--from", "fr", "--least", 5, "--trust", 0.8, "--top", 2)
+    found = json.loads(run("lexicon", "model.scca", *options, "--json", cwd=folder).stdout)
+    assert (found["from"], found["to"]) == ("fr", "en")
+    assert {pair["word"]: pair["translation"] for pair in found["words"]}["eau"] == "water"
+    assert all(p["documents"] >= 5 and p["trust"] >= 0.8 and len(p["words"]) <= 2 for p in found["words"])
+
+
+def test_lexicon_refuses_in_one_line(folder, tmp_path):
+    before = (folder / "model.scca").read_bytes()
+    assert "is the model; name another file" in refused("lexicon", "model.scca", "-o", "model.scca", cwd=folder)
+    assert (folder / "model.scca").read_bytes() == before
+    assert "does not exist" in refused("lexicon", "model.scca", "-o", tmp_path / "no" / "words.tsv", cwd=folder)
+    assert "language must be" in refused("lexicon", "model.scca", "--from", "de", cwd=folder)
+    assert run("lexicon", "model.scca", "--trust", 2, cwd=folder, check=False).returncode == 2
 
 
 def test_a_model_of_few_words_reads_no_other(folder):

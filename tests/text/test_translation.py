@@ -28,8 +28,8 @@ def test_is_the_optimum_of_the_anchored_problem(rng):
     problem = cp.Problem(cp.Minimize(objective), [v >= 0, v <= 1, v[2] == 1])
     problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-11, tol_gap_rel=1e-11, tol_feas=1e-11)
     assert found.mu == pytest.approx(np.mean(np.abs(2 * A.T @ y)))
-    mine = np.sum((A @ found.weights - B @ found.company) ** 2) + found.mu * np.abs(found.weights).sum()
-    mine += found.gamma * (np.abs(found.company).sum() - 1)
+    mine = np.sum((A @ found.weights - B @ found.joined_by) ** 2) + found.mu * np.abs(found.weights).sum()
+    mine += found.gamma * (np.abs(found.joined_by).sum() - 1)
     assert mine == pytest.approx(problem.value, abs=1e-7)
 
 
@@ -41,8 +41,13 @@ def test_plain_words_are_translated_both_ways(model, word, mate):
     assert mate in [w.name for w in there.words[:3]]
     assert word in [w.name for w in back.words[:5]]
     assert (there.source, there.target, back.target) == ("en", "fr", "en")
-    assert there.dual_gap <= 1e-6
+    assert there.words[0].name == mate
+    assert there.trust > 0.5
     assert there.documents >= 2
+    anchored = model.translate(word, source="en", mu="auto*8")
+    assert mate in [w.name for w in anchored.words[:3]]
+    assert anchored.dual_gap <= 1e-6
+    assert anchored.trust is None
 
 
 def test_more_penalty_fewer_words(model):
@@ -61,3 +66,15 @@ def test_the_language_is_found_or_asked_for(model):
         model.translate("breadd")
     with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
         model.translate("bread", source="de")
+
+
+def test_one_unknown_word_loses_no_other(model):
+    found = model.translate(["flour", "breadd", "farine", "nouvelles"])
+    assert [item.known for item in found] == [True, False, True, True]
+    assert found[0] == model.translate("flour")
+    assert found[2].source == "fr"
+    assert (found[1].word, found[1].words) == ("breadd", ())
+    assert "did you mean bread" in found[1].note
+    assert model.translate([]) == []
+    with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
+        model.translate(["bread"], source="de")

@@ -283,52 +283,75 @@ def generate(
 def translate(
     model: Model,
     words: Annotated[
-        list[str], typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
-    ],
+        list[str] | None, typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
+    ] = None,
+    word_file: Annotated[
+        Path | None, typer.Option("--words", help="A file of words, one a line; - is standard input.")
+    ] = None,
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; found if not given.")] = None,
     mu: Annotated[
-        str, typer.Option(help='Penalty: "auto", "auto*0.5" or a number; more gives fewer words.')
-    ] = "auto*8",
-    gamma: Annotated[str, typer.Option(help="Penalty on words of the same language that join in.")] = "auto",
+        str | None,
+        typer.Option(help='Solve the problem anchored at each word, with this penalty: "auto*8" or a number.'),
+    ] = None,
+    gamma: Annotated[
+        str | None, typer.Option(help="The same; penalty on words of the same language that join in.")
+    ] = None,
     top: Annotated[int, typer.Option(min=1, help="How many words to print for each.")] = 8,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The words of the other language that go with a word.
+    """The words of the other language that go with a word, each with its share of the documents that have either.
+
+    Trust is the estimated probability that the first is right. All known words are translated; the others are named on
+    standard error, and the exit status is then 1.
 
     Example: scca translate model.scca bread
 
     Example: scca translate model.scca pain fromage --from fr
+
+    Example: scca translate model.scca --words words.txt --json
     """
+    from ._words import print_translations, words_asked
+
     terminal = Terminal(quiet, as_json)
+    asked = words_asked(words, word_file)
     bilingual = load_bilingual(model)
-    found = [bilingual.translate(word, source=source, mu=as_penalty(mu), gamma=as_penalty(gamma)) for word in words]
-    if as_json:
-        terminal.json(
-            [
-                {
-                    "word": item.word,
-                    "from": item.source,
-                    "to": item.target,
-                    "documents": item.documents,
-                    "mu": item.mu,
-                    "gamma": item.gamma,
-                    "dual_gap": item.dual_gap,
-                    "words": [{"word": word.name, "weight": word.weight} for word in item.words],
-                    "company": [{"word": word.name, "weight": word.weight} for word in item.company],
-                }
-                for item in found
-            ]
-        )
-        return
-    for item in found:
-        in_documents = f"{item.documents} document{'s' * (item.documents != 1)}"
-        joined = [word for word in item.words if word.weight > 0]
-        terminal.print(f"{item.word} ({item.source}, in {in_documents}): {listed(joined[:top]) or 'nothing'}")
-        if item.company:
-            terminal.print(f"  together with {listed(item.company[:top])}")
+    penalties = [None if given is None else as_penalty(given) for given in (mu, gamma)]
+    found = bilingual.translate(asked, source=source, mu=penalties[0], gamma=penalties[1])
+    print_translations(found, top, terminal)
+
+
+@app.command()
+@one_line_errors
+def lexicon(
+    model: Model,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write; - is standard output.", show_default=False)
+    ] = Path("-"),
+    source: Annotated[str | None, typer.Option("--from", help="Language of the words; default: the first.")] = None,
+    least: Annotated[int, typer.Option(min=1, help="Leave out words in fewer training documents.")] = 2,
+    trust: Annotated[float, typer.Option(min=0, max=1, help="Leave out pairs with less trust.")] = 0.0,
+    top: Annotated[int, typer.Option(min=1, help="How many words to name for each, the best included.")] = 5,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """A bilingual word list: each word of a language with its best mate in the other, as a table separated by tabs.
+
+    Trust is the estimated probability that the mate is right, calibrated by how often two halves of the training pairs,
+    each on its own, find the same one. "documents" have the word, "together" both; a pair is mutual if each is the
+    other's best; "others" are the next best.
+
+    Example: scca lexicon model.scca -o words.tsv
+
+    Example: scca lexicon model.scca --from fr --trust 0.9 --least 5
+    """
+    from ._words import write_lexicon
+
+    write_lexicon(model, output, Terminal(quiet, as_json), source=source, least=least, trust=trust, top=top)
 
 
 @app.command()

@@ -1,6 +1,6 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
-from ._answers import Component, GeneratedText, Mates, Translation, Weighted
+from ._answers import Component, GeneratedText, Mates, Translation, Weighted, WordPair
 from ._model import BilingualModel
 from ._readers import PairedText, PairError, read_documents, read_pairs
 from ._translation import Translated, Translator
@@ -21,6 +21,7 @@ __all__ = [
     "Mates",
     "GeneratedText",
     "Translation",
+    "WordPair",
     "Weighted",
     # one word
     "Translator",

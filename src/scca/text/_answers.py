@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Component", "GeneratedText", "Mates", "Translation", "Weighted"]
+__all__ = ["Component", "GeneratedText", "Mates", "Translation", "Weighted", "WordPair", "strongest"]
 
 
 @dataclass(frozen=True)
@@ -96,23 +96,73 @@ class Translation:
 
     Attributes
     ----------
-    word, source, target : str
-        The word as the model knows it, its language and the other.
+    word : str
+        As the model knows it.
+    source, target : str or None
+        Its language and the other; None for an unknown word.
     words : tuple of Weighted
-        Of the other language; a negative weight says that the word stays away.
-    company : tuple of Weighted
-        Words of its own language that were taken to belong with it.
+        Of the other language, with their shares as in `WordPair`. Of the anchored problem with its weights: a negative
+        one says that the word stays away.
     documents : int
         Training documents that have the word; few make a weak translation.
-    mu, gamma, dual_gap : float
+    trust : float or None
+        Estimated probability that the first of the words is right, as in `WordPair`; None of the anchored problem.
+    known : bool
+        False for a word that the model does not know, or that is a word of both languages; `note` says which.
+    joined_by : tuple of Weighted
+        Of the anchored problem: words of its own language that were taken to belong with it.
+    mu, gamma, dual_gap : float or None
+        Of the anchored problem: its penalties and certificate.
     """
 
     word: str
-    source: str
-    target: str
-    words: tuple[Weighted, ...]
-    company: tuple[Weighted, ...]
+    source: str | None = None
+    target: str | None = None
+    words: tuple[Weighted, ...] = ()
+    documents: int = 0
+    trust: float | None = None
+    known: bool = True
+    note: str = ""
+    joined_by: tuple[Weighted, ...] = ()
+    mu: float | None = None
+    gamma: float | None = None
+    dual_gap: float | None = None
+
+
+@dataclass(frozen=True)
+class WordPair:
+    """A word and its mate: an entry of a bilingual word list.
+
+    Attributes
+    ----------
+    word : str
+    mates : tuple of Weighted
+        The words of the other language that are linked to it most, the best first, each with its share: of the
+        documents that have either word, those in which they are linked; 1 if they are always each other's.
+    trust : float
+        Estimated probability that the best mate is right, calibrated by what two halves of the pairs find alike.
+    mutual : bool
+        Whether the word is also the best one of its best mate.
+    documents, mate_documents, together : int
+        Training documents that have the word, that have its best mate, and that have both.
+    """
+
+    word: str
+    mates: tuple[Weighted, ...]
+    trust: float
+    mutual: bool
     documents: int
-    mu: float
-    gamma: float
-    dual_gap: float
+    mate_documents: int
+    together: int
+
+    @property
+    def mate(self) -> str:
+        return self.mates[0].name
+
+
+def strongest(weights: np.ndarray, names, rarity: np.ndarray | None = None) -> tuple[Weighted, ...]:
+    """What has a weight, by its size; of equal ones the less rare first, else in the order they stand."""
+    order = np.argsort(-np.abs(weights), kind="stable")
+    if rarity is not None:
+        order = np.lexsort((rarity, -np.abs(weights).round(9)))
+    return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order if weights[i] != 0)

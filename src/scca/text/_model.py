@@ -1,6 +1,5 @@
 """The bilingual model: a common space of two languages, mates, generated words, and what was learnt."""
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
@@ -13,9 +12,9 @@ from ..estimators import SparseCCA
 from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
-from ._answers import Component, GeneratedText, Mates, Translation, Weighted
+from ._answers import Component, GeneratedText, Mates, Weighted, strongest
 from ._readers import PairedText
-from ._translation import Translator
+from ._translating import Translating
 from ._vectorizer import TextVectorizer
 
 __all__ = ["BilingualModel"]
@@ -25,7 +24,7 @@ _SHARED_WORDS = 10  # documents from which on a factor's words must stand in two
 _FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
 
 
-class BilingualModel(BaseEstimator):
+class BilingualModel(Translating, BaseEstimator):
     """A common semantic space of two languages, learnt from paired documents.
 
     Documents become TF-IDF vectors, centred and scaled to unit norm, and `SparseCCA` finds the components: what the
@@ -301,61 +300,8 @@ class BilingualModel(BaseEstimator):
         return texts
 
     def _text(self, made: Generated, side: int) -> GeneratedText:
-        words = _strongest(made.weights, self.vectorizers_[side].words_)
+        words = strongest(made.weights, self.vectorizers_[side].words_)
         return GeneratedText(self.languages_[side], words, made.mu, made.dual_gap, True)
-
-    # --- translating -----------------------------------------------------------------------------------------------
-
-    def translate(self, word: str, *, source: str | None = None, mu="auto*8", gamma="auto") -> Translation:
-        """The words of the other language that go with a word, by the problem anchored at it.
-
-        `source` is the language of the word; found if only one of the two knows it. Eight times the automatic mu finds
-        more of the right words than the automatic one (benchmarks/translation.py).
-        """
-        side, position = self._position(word, source)
-        target, source_view = (self._all_words(at).transform(self.training_[at]) for at in (1 - side, side))
-        made = Translator(target, source_view, tol=self.tol).translate(position, mu, gamma)
-        known = self.vectorizers_[side].words_
-        made.company[position] = 0.0
-        return Translation(
-            word=str(known[position]),
-            source=self.languages_[side],
-            target=self.languages_[1 - side],
-            words=_strongest(made.weights, self.vectorizers_[1 - side].words_),
-            company=_strongest(made.company, known),
-            documents=int(np.count_nonzero(self.training_[side][:, [position]].toarray())),
-            mu=made.mu,
-            gamma=made.gamma,
-            dual_gap=made.dual_gap,
-        )
-
-    def _position(self, word: str, source: str | None) -> tuple[int, int]:
-        """The language and the column of a word."""
-        check_is_fitted(self)
-        sides = (0, 1) if source is None else (self._side(source),)
-        found = {side: at for side in sides if (at := self.vectorizers_[side].position(word)) in self._read(side)}
-        if len(found) == 1:
-            return next(iter(found.items()))
-        if found:
-            raise ValueError(f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language.")
-        known = [str(self.vectorizers_[side].words_[at]) for side in sides for at in sorted(self._read(side))]
-        close = difflib.get_close_matches(word.lower(), known, n=3)
-        hint = f"did you mean {', '.join(close)}?" if close else "try another word."
-        raise ValueError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
-
-    def _all_words(self, side: int) -> Preparation:
-        """How words are compared with words: as they are, for the model's weights would find fewer of the right ones.
-
-        All words but where `n_words` says how many the model may know.
-        """
-        if self.n_words is None or isinstance(self.n_words, str):
-            return Preparation.fit(self.training_[side])
-        return self._preparation(side).unweighted()
-
-    def _read(self, side: int) -> set[int]:
-        """Columns of the words that can be translated."""
-        weights = self._all_words(side).feature_weights
-        return set(range(len(self.vectorizers_[side].words_)) if weights is None else np.flatnonzero(weights).tolist())
 
     # --- reading ---------------------------------------------------------------------------------------------------
 
@@ -375,9 +321,9 @@ class BilingualModel(BaseEstimator):
                 mu=float(scca.mu_[j]),
                 gamma=float(scca.gamma_[j]),
                 dual_gap=float(scca.dual_gap_[j]),
-                words=_strongest(scca.x_weights_[:, j], first.words_),
-                documents=_strongest(scca.y_weights_[:, j], names),
-                mate_words=_strongest(mates[:, j], second.words_, second.idf_)[:n_mate_words],
+                words=strongest(scca.x_weights_[:, j], first.words_),
+                documents=strongest(scca.y_weights_[:, j], names),
+                mate_words=strongest(mates[:, j], second.words_, second.idf_)[:n_mate_words],
             )
             for j in range(scca.n_components_)
         ]
@@ -397,7 +343,7 @@ class BilingualModel(BaseEstimator):
                 gamma=None,
                 dual_gap=float(scca.dual_gap_[:, j].max()),
                 words=_by_loading(scca.x_weights_[:, j], scca.x_loadings_[:, j], first.words_),
-                documents=_strongest(np.maximum(scores[:, j], 0.0), names)[:_FACTOR_DOCUMENTS],
+                documents=strongest(np.maximum(scores[:, j], 0.0), names)[:_FACTOR_DOCUMENTS],
                 mate_words=_by_loading(scca.y_weights_[:, j], scca.y_loadings_[:, j], second.words_),
                 held_out_correlation=float(held_out[j]) if np.isfinite(held_out[j]) else None,
             )
@@ -437,14 +383,6 @@ class BilingualModel(BaseEstimator):
                 for item in getattr(c, kind)
             ]
         )
-
-
-def _strongest(weights: np.ndarray, names, rarity: np.ndarray | None = None) -> tuple[Weighted, ...]:
-    """What has a weight, by its size; of equal ones the less rare first, else in the order they stand."""
-    order = np.argsort(-np.abs(weights), kind="stable")
-    if rarity is not None:
-        order = np.lexsort((rarity, -np.abs(weights).round(9)))
-    return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order if weights[i] != 0)
 
 
 def _by_loading(weights: np.ndarray, loadings: np.ndarray, names) -> tuple[Weighted, ...]:

@@ -18,14 +18,14 @@ class Translated:
     ----------
     weights : ndarray of shape (n_target_words,)
         On the words of the other language, mostly zeros; a negative one says that the word stays away.
-    company : ndarray of shape (n_source_words,)
+    joined_by : ndarray of shape (n_source_words,)
         On the words of the anchor's own language that join it, at most 1; 1 for the anchor itself.
     mu, gamma, dual_gap : float
         The penalties, and how far (absolute) the objective can be from its optimum.
     """
 
     weights: np.ndarray
-    company: np.ndarray
+    joined_by: np.ndarray
     mu: float
     gamma: float
     dual_gap: float
@@ -65,5 +65,5 @@ class Translator:
             max_iter=DEFAULT_MAX_ITER,
             algorithm="working-set",
         )
-        company = signs * np.asarray(found.e)
-        return Translated(found.w, company, found.mu, found.gamma, found.dual_gap)
+        joined_by = signs * np.asarray(found.e)
+        return Translated(found.w, joined_by, found.mu, found.gamma, found.dual_gap)

@@ -1,0 +1,168 @@
+"""What a bilingual model answers about words: the mates of a few, or of all as a word list."""
+
+import difflib
+from collections.abc import Callable
+from typing import overload
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from .._validation import check_count
+from ..views import Preparation
+from ._answers import Translation, WordPair, strongest
+from ._lexicon import Lexicographer
+from ._translation import Translator
+from ._vectorizer import TextVectorizer
+
+__all__ = ["Translating", "UnknownWordError"]
+
+Words = list[str] | tuple[str, ...] | np.ndarray
+
+_LINKED: WeakKeyDictionary = WeakKeyDictionary()  # the linked words of models, beside them: files and copies go without
+
+
+class UnknownWordError(ValueError):
+    """A word that the model does not know, or that both languages have."""
+
+
+class Translating:
+    """The part of a fitted `BilingualModel` that is about single words."""
+
+    n_words: str | int | float | None
+    tol: float
+    languages_: tuple[str, ...]
+    vectorizers_: tuple[TextVectorizer, ...]
+    training_: tuple[sp.csr_array, sp.csr_array]
+
+    def _side(self, language: str) -> int:
+        raise NotImplementedError
+
+    def _preparation(self, side: int) -> Preparation:
+        raise NotImplementedError
+
+    @overload
+    def translate(self, word: str, *, source: str | None = None, mu=None, gamma=None) -> Translation: ...
+
+    @overload
+    def translate(self, word: Words, *, source: str | None = None, mu=None, gamma=None) -> list[Translation]: ...
+
+    def translate(self, word, *, source=None, mu=None, gamma=None):
+        """The words of the other language that go with a word, or with each of a list of words.
+
+        All words compete for each other in all training documents, as in `lexicon`. With `mu` or `gamma`, penalties as
+        for `SparseCCA`, the answer is that of the problem anchored at the word (see `Translator`); mu is eight times
+        the automatic one if only gamma is given. `source` is the language of the words; found if only one of the two
+        knows a word. A single word that is not known is refused; one of a list is answered with `known=False`.
+        """
+        check_is_fitted(self)
+        if isinstance(word, str):
+            return self._translate(*self._position(word, source), mu, gamma)
+        if source is not None:
+            self._side(source)
+        found = []
+        for one in word:
+            try:
+                found.append(self._translate(*self._position(one, source), mu, gamma))
+            except UnknownWordError as error:
+                found.append(Translation(one, known=False, note=str(error)))
+        return found
+
+    def lexicon(
+        self,
+        *,
+        source: str | None = None,
+        least: int = 2,
+        trust: float = 0.0,
+        top: int = 5,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> list[WordPair]:
+        """A word list: of each word of a language its mate in the other, the most trusted first, then the commonest.
+
+        Parameters
+        ----------
+        source : str, optional
+            The language whose words are listed; the first one if not given.
+        least : int, default=2
+            Words in fewer training documents are left out.
+        trust : float, default=0.0
+            Entries with less trust, an estimated probability of being right, are left out.
+        top : int, default=5
+            How many mates of a word to name at most, the best included.
+        progress : callable, optional
+            Called with what is done and to do.
+        """
+        side = 0 if source is None else self._side(source)
+        least, top = check_count(least, "least"), check_count(top, "top")
+        if not 0 <= trust <= 1:
+            raise ValueError(f"trust must be a number from 0 to 1; got {trust!r}.")
+        entries = self._lexicographer(progress).entries(side, top)
+        kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
+        return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
+
+    def _lexicographer(self, progress=None) -> Lexicographer:
+        """All words linked, once for each fit."""
+        check_is_fitted(self)
+        linked, made = _LINKED.get(self, (None, None))
+        if made is None or linked is not self.training_:
+            views = [self.training_[side] @ sp.diags_array(self._read(side).astype(float)) for side in (0, 1)]
+            made = Lexicographer(views, [vectorizer.words_ for vectorizer in self.vectorizers_], progress)
+            _LINKED[self] = (self.training_, made)
+        return made
+
+    def _translate(self, side: int, position: int, mu, gamma) -> Translation:
+        word, (source, target) = str(self.vectorizers_[side].words_[position]), self._order(side)
+        documents = int(np.count_nonzero(self.training_[side][:, [position]].toarray()))
+        if mu is None and gamma is None:
+            entry = self._lexicographer().entry(side, position)
+            if entry is None:  # the mates of its documents have no word
+                return Translation(word, source, target, documents=documents)
+            return Translation(word, source, target, entry.mates, documents, entry.trust)
+        views = (self._all_words(at).transform(self.training_[at]) for at in (1 - side, side))
+        translator = Translator(*views, tol=self.tol)
+        made = translator.translate(position, "auto*8" if mu is None else mu, "auto" if gamma is None else gamma)
+        made.joined_by[position] = 0.0
+        return Translation(
+            *(word, source, target),
+            words=strongest(made.weights, self.vectorizers_[1 - side].words_),
+            documents=documents,
+            joined_by=strongest(made.joined_by, self.vectorizers_[side].words_),
+            mu=made.mu,
+            gamma=made.gamma,
+            dual_gap=made.dual_gap,
+        )
+
+    def _order(self, side: int) -> tuple[str, str]:
+        return self.languages_[side], self.languages_[1 - side]
+
+    def _position(self, word: str, source: str | None) -> tuple[int, int]:
+        """The language and the column of a word."""
+        check_is_fitted(self)
+        sides = (0, 1) if source is None else (self._side(source),)
+        read = {side: self._read(side) for side in sides}
+        columns = {side: self.vectorizers_[side].position(word) for side in sides}
+        found = {side: at for side, at in columns.items() if at is not None and read[side][at]}
+        if len(found) == 1:
+            return next(iter(found.items()))
+        if found:
+            raise UnknownWordError(f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language.")
+        known = [str(name) for side in sides for name in self.vectorizers_[side].words_[read[side]]]
+        close = difflib.get_close_matches(word.lower(), known, n=3)
+        hint = f"did you mean {', '.join(close)}?" if close else "try another word."
+        raise UnknownWordError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
+
+    def _all_words(self, side: int) -> Preparation:
+        """How words are compared with words: as they are, for the model's weights would find fewer of the right ones.
+
+        All words but where `n_words` says how many the model may know.
+        """
+        return self._preparation(side).unweighted() if self._few_words() else Preparation.fit(self.training_[side])
+
+    def _read(self, side: int) -> np.ndarray:
+        """Which words can be translated."""
+        weights = self._preparation(side).unweighted().feature_weights if self._few_words() else None
+        return np.ones(len(self.vectorizers_[side].words_), dtype=bool) if weights is None else weights != 0
+
+    def _few_words(self) -> bool:
+        return self.n_words is not None and not isinstance(self.n_words, str)
