@@ -81,12 +81,16 @@ class Mates:
 
 @dataclass(frozen=True)
 class GeneratedText:
-    """The words of the other language that render a query, the strongest first; `known` as in `Mates`."""
+    """The words of the other language that render a query, the strongest first; `known` as in `Mates`.
+
+    `mu` and `dual_gap` are those of the lasso, None for shared factors, which need none: there a weight is the TF-IDF
+    weight that the word is expected to have in a document of unit norm.
+    """
 
     language: str
     words: tuple[Weighted, ...]
-    mu: float
-    dual_gap: float
+    mu: float | None
+    dual_gap: float | None
     known: bool
 
 

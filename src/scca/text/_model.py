@@ -2,6 +2,8 @@
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +16,7 @@ from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
 from ._answers import Component, GeneratedText, Mates, Translation, Weighted
+from ._generation import ExpectedWords
 from ._readers import PairedText
 from ._translation import Translator
 from ._vectorizer import TextVectorizer
@@ -23,6 +26,7 @@ __all__ = ["BilingualModel"]
 _MOST_ANCHORED = 200  # components, where their number is left open
 _SHARED_WORDS = 10  # documents from which on a factor's words must stand in two of them
 _FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
+_EXPECTED: WeakKeyDictionary[SparseCCA, dict[int, ExpectedWords]] = WeakKeyDictionary()  # by fit, no part of its file
 
 
 class BilingualModel(BaseEstimator):
@@ -272,13 +276,57 @@ class BilingualModel(BaseEstimator):
 
     # --- generating ------------------------------------------------------------------------------------------------
 
-    def generate(self, queries: Sequence[str], *, source: str | None = None, mu="auto") -> list[GeneratedText]:
-        """For each query, the words of the other language that best render it (Section 5.1 of the paper)."""
-        return [texts[0] for texts in self._generate(queries, source, [mu])]
+    def generate(
+        self, queries: Sequence[str], *, source: str | None = None, mu="auto", top: int | None = None
+    ) -> list[GeneratedText]:
+        """For each query, the words of the other language that its mate is expected to have, the surest first.
+
+        Shared factors: the `top` words, 12 unless given, with the largest weights that ridge regression on the words
+        that the model reads expects (`ExpectedWords`). With `anchors` the lasso of Section 5.1 of the paper, whose
+        penalty `mu` says how many words it selects; of these `top`, all unless given.
+        """
+        if self._has_factors():
+            if not (isinstance(mu, str) and mu == "auto"):
+                raise ValueError(
+                    f"mu is for models with anchors; got {mu!r}: set top, how many words to list, instead."
+                )
+            return self._expect(queries, source, check_count(12 if top is None else top, "top"))
+        most = None if top is None else check_count(top, "top")
+        return [replace(texts[0], words=texts[0].words[:most]) for texts in self._generate(queries, source, [mu])]
 
     def generate_path(self, query: str, mus: Sequence, *, source: str | None = None) -> list[GeneratedText]:
-        """What `generate` gives for one query at every mu of `mus`."""
+        """What `generate` gives for one query at every mu of `mus`, of a model with anchors."""
+        if self._has_factors():
+            raise ValueError("generate_path is for models with anchors, whose words mu selects; use generate with top.")
         return self._generate([query], source, mus)[0]
+
+    def _has_factors(self) -> bool:
+        check_is_fitted(self)
+        return self.scca_.anchors is None
+
+    def _expect(self, queries, source, top: int) -> list[GeneratedText]:
+        source = self.detect_language(queries) if source is None else source
+        side = self._side(source)
+        vectors = self.vectorize(queries, source)
+        known = self._known(vectors, side)
+        weights = self._expected_words(side).weights(vectors)
+        weights = np.where(known[:, None], np.maximum(weights, 0.0), 0.0)
+        names = self.vectorizers_[1 - side].words_
+        return [
+            GeneratedText(self.languages_[1 - side], _strongest(row, names)[:top], None, None, bool(is_known))
+            for row, is_known in zip(weights, known, strict=True)
+        ]
+
+    def _expected_words(self, side: int) -> ExpectedWords:
+        """For queries of language `side`; kept as long as the fit is."""
+        kept = _EXPECTED.setdefault(self.scca_, {})
+        if side not in kept:
+            listed = self._all_words(1 - side).feature_weights
+            listed = np.ones(len(self.vectorizers_[1 - side].words_)) if listed is None else listed
+            kept[side] = ExpectedWords(
+                self.training_[side], self.training_[1 - side], self._preparation(side), listed != 0
+            )
+        return kept[side]
 
     def _generate(self, queries, source, mus) -> list[list[GeneratedText]]:
         source = self.detect_language(queries) if source is None else source
