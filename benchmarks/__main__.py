@@ -4,6 +4,7 @@
 `python -m benchmarks translation`: how often a word's listed mate is found by the problem anchored at it.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
+`python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 """
 
@@ -13,7 +14,18 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from . import factors, first_call, leave_out, memory, peers, readability, single_component, sparse_lasso, translation
+from . import (
+    factors,
+    first_call,
+    generation,
+    leave_out,
+    memory,
+    peers,
+    readability,
+    single_component,
+    sparse_lasso,
+    translation,
+)
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
 
@@ -30,6 +42,7 @@ def main() -> None:
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
+        "generation": lambda: generation.run(arguments.corpus, arguments.join),
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
     }
@@ -49,8 +62,8 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, leave-out, "
-        "readability",
+        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, generation, "
+        "leave-out, readability",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(

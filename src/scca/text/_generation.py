@@ -1,5 +1,7 @@
 """The words that the mate of a document is expected to have: every word regressed on those that the model reads."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
@@ -48,13 +50,12 @@ class ExpectedWords:
             self._factor = self._factorised()
             self.slopes = self._slopes(source)
 
-    def weights(self, queries: sp.csr_array) -> np.ndarray:
-        """Expected weights of all words, a row for each query."""
-        with blas_threads_for(self._documents.n_stored):
-            blocks = [
-                self._deviations(self._parts(queries[rows])) for rows in self._blocks(np.arange(queries.shape[0]))
-            ]
-        return self._mean + self.slopes * np.vstack([np.empty((0, len(self._mean))), *blocks])
+    def weights(self, queries: sp.csr_array) -> Iterator[np.ndarray]:
+        """Expected weights of all words, query by query: those of all at once may be too many to hold."""
+        for rows in self._blocks(np.arange(queries.shape[0])):
+            with blas_threads_for(self._documents.n_stored):
+                deviations = self._deviations(self._parts(queries[rows]))
+            yield from self._mean + self.slopes * deviations
 
     def _prepared(self, vectors: sp.csr_array) -> FeatureView:
         return self._preparation.transform(vectors).restricted(self._read)

@@ -26,6 +26,7 @@ __all__ = ["BilingualModel"]
 _MOST_ANCHORED = 200  # components, where their number is left open
 _SHARED_WORDS = 10  # documents from which on a factor's words must stand in two of them
 _FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
+_WORDS = 12  # generated for a query
 _EXPECTED: WeakKeyDictionary[SparseCCA, dict[int, ExpectedWords]] = WeakKeyDictionary()  # by fit, no part of its file
 
 
@@ -279,20 +280,18 @@ class BilingualModel(BaseEstimator):
     def generate(
         self, queries: Sequence[str], *, source: str | None = None, mu="auto", top: int | None = None
     ) -> list[GeneratedText]:
-        """For each query, the words of the other language that its mate is expected to have, the surest first.
+        """For each query, the words of the other language that its mate is expected to have, the strongest first.
 
         Shared factors: the `top` words, 12 unless given, with the largest weights that ridge regression on the words
         that the model reads expects (`ExpectedWords`). With `anchors` the lasso of Section 5.1 of the paper, whose
-        penalty `mu` says how many words it selects; of these `top`, all unless given.
+        penalty `mu` says how many words it selects; of these the `top` strongest, all unless given.
         """
-        if self._has_factors():
-            if not (isinstance(mu, str) and mu == "auto"):
-                raise ValueError(
-                    f"mu is for models with anchors; got {mu!r}: set top, how many words to list, instead."
-                )
-            return self._expect(queries, source, check_count(12 if top is None else top, "top"))
         most = None if top is None else check_count(top, "top")
-        return [replace(texts[0], words=texts[0].words[:most]) for texts in self._generate(queries, source, [mu])]
+        if not self._has_factors():
+            return [replace(texts[0], words=texts[0].words[:most]) for texts in self._generate(queries, source, [mu])]
+        if not (isinstance(mu, str) and mu == "auto"):
+            raise ValueError(f"mu is for models with anchors; got mu={mu!r}: set top, the number of words, instead.")
+        return self._expect(queries, source, most or _WORDS)
 
     def generate_path(self, query: str, mus: Sequence, *, source: str | None = None) -> list[GeneratedText]:
         """What `generate` gives for one query at every mu of `mus`, of a model with anchors."""
@@ -309,13 +308,12 @@ class BilingualModel(BaseEstimator):
         side = self._side(source)
         vectors = self.vectorize(queries, source)
         known = self._known(vectors, side)
-        weights = self._expected_words(side).weights(vectors)
-        weights = np.where(known[:, None], np.maximum(weights, 0.0), 0.0)
-        names = self.vectorizers_[1 - side].words_
-        return [
-            GeneratedText(self.languages_[1 - side], _strongest(row, names)[:top], None, None, bool(is_known))
-            for row, is_known in zip(weights, known, strict=True)
-        ]
+        language, names = self.languages_[1 - side], self.vectorizers_[1 - side].words_
+        texts = []
+        for weights, is_known in zip(self._expected_words(side).weights(vectors), known.tolist(), strict=True):
+            words = _strongest(np.maximum(weights, 0.0), names, most=top) if is_known else ()
+            texts.append(GeneratedText(language, words, None, None, is_known))
+        return texts
 
     def _expected_words(self, side: int) -> ExpectedWords:
         """For queries of language `side`; kept as long as the fit is."""
@@ -487,12 +485,14 @@ class BilingualModel(BaseEstimator):
         )
 
 
-def _strongest(weights: np.ndarray, names, rarity: np.ndarray | None = None) -> tuple[Weighted, ...]:
+def _strongest(
+    weights: np.ndarray, names, rarity: np.ndarray | None = None, *, most: int | None = None
+) -> tuple[Weighted, ...]:
     """What has a weight, by its size; of equal ones the less rare first, else in the order they stand."""
     order = np.argsort(-np.abs(weights), kind="stable")
     if rarity is not None:
         order = np.lexsort((rarity, -np.abs(weights).round(9)))
-    return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order if weights[i] != 0)
+    return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order[:most] if weights[i] != 0)
 
 
 def _by_loading(weights: np.ndarray, loadings: np.ndarray, names) -> tuple[Weighted, ...]:
