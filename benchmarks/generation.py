@@ -15,7 +15,7 @@ from ._texts import Texts, texts_of
 __all__ = ["run"]
 
 _FEW, _MANY = 200, 1000  # training pairs: of a corpus of at most 1,000 documents, and of others
-_QUERIES = 100
+_QUERIES = 300  # at most
 _LISTED = 12
 _COMMON = 0.25  # of all documents: a word in more of them counts as a function word
 _MOST = 20_000  # documents, drawn at random, of which function words are told
@@ -48,7 +48,7 @@ def _methods(model: BilingualModel, queries: list[str], side: int) -> dict[str, 
     similar = np.maximum((normalize(asked) @ normalize(source).T).toarray(), 0.0)
     for power in (1, 2, 4, 8):
         methods[f"neighbours' sum, similarity^{power}"] = similar**power @ mates
-    for nearest in (10, 20, 40):
+    for nearest in (20, 40, 80, 160):
         least = -np.sort(-similar, axis=1)[:, [nearest - 1]]
         kept = np.where(similar < least, 0.0, similar)
         methods[f"neighbours' sum, {nearest} nearest, similarity^2"] = kept**2 @ mates

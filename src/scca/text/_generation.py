@@ -12,7 +12,7 @@ from ..views import FeatureView, Preparation
 
 __all__ = ["ExpectedWords"]
 
-_RIDGE = 2.0  # beside documents of unit norm: with less, more rare words are listed, and more of them are wrong
+_RIDGE = 2.0  # beside documents of unit norm: less lists more content words, more lists fewer wrong words
 _MOST_LEFT_OUT = 1000  # documents that a word's slope is told from
 _BLOCK_ENTRIES = 1 << 22  # numbers held at a time
 
@@ -35,16 +35,28 @@ class ExpectedWords:
         Vectors of the training documents in the query's language and in the other.
     preparation : Preparation
         Of the query's language.
-    listed : ndarray of bool
-        Words of the other language that may be listed.
+    listed : ndarray of shape (n_words,), optional
+        Not zero for words of the other language that may be expected at all; all unless given.
+
+    Attributes
+    ----------
+    slopes : ndarray of shape (n_words,)
     """
 
-    def __init__(self, source: sp.csr_array, target: sp.csr_array, preparation: Preparation, listed: np.ndarray):
+    def __init__(
+        self,
+        source: sp.csr_array,
+        target: sp.csr_array,
+        *,
+        preparation: Preparation,
+        listed: np.ndarray | None = None,
+    ):
         self._preparation = preparation
         weights = preparation.feature_weights
         self._read = np.arange(source.shape[1]) if weights is None else np.flatnonzero(weights)
         self._documents = self._prepared(source)
-        self._target = sp.csr_array(normalize(sp.csr_array(target.multiply(listed))))
+        target = target if listed is None else sp.csr_array(target.multiply(listed != 0))
+        self._target = sp.csr_array(normalize(target))
         self._mean = np.asarray(self._target.mean(axis=0)).ravel()
         with blas_threads_for(self._documents.n_stored):
             self._factor = self._factorised()

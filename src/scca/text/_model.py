@@ -303,14 +303,18 @@ class BilingualModel(BaseEstimator):
         check_is_fitted(self)
         return self.scca_.anchors is None
 
-    def _expect(self, queries, source, top: int) -> list[GeneratedText]:
+    def _asked(self, queries, source) -> tuple[int, sp.csr_array, list[bool]]:
+        """The side, the vectors of queries, and which of them have a word that the model reads."""
         source = self.detect_language(queries) if source is None else source
         side = self._side(source)
         vectors = self.vectorize(queries, source)
-        known = self._known(vectors, side)
+        return side, vectors, self._known(vectors, side).tolist()
+
+    def _expect(self, queries, source, top: int) -> list[GeneratedText]:
+        side, vectors, known = self._asked(queries, source)
         language, names = self.languages_[1 - side], self.vectorizers_[1 - side].words_
         texts = []
-        for weights, is_known in zip(self._expected_words(side).weights(vectors), known.tolist(), strict=True):
+        for weights, is_known in zip(self._expected_words(side).weights(vectors), known, strict=True):
             words = _strongest(np.maximum(weights, 0.0), names, most=top) if is_known else ()
             texts.append(GeneratedText(language, words, None, None, is_known))
         return texts
@@ -320,15 +324,13 @@ class BilingualModel(BaseEstimator):
         kept = _EXPECTED.setdefault(self.scca_, {})
         if side not in kept:
             listed = self._all_words(1 - side).feature_weights
-            listed = np.ones(len(self.vectorizers_[1 - side].words_)) if listed is None else listed
             kept[side] = ExpectedWords(
-                self.training_[side], self.training_[1 - side], self._preparation(side), listed != 0
+                self.training_[side], self.training_[1 - side], preparation=self._preparation(side), listed=listed
             )
         return kept[side]
 
     def _generate(self, queries, source, mus) -> list[list[GeneratedText]]:
-        source = self.detect_language(queries) if source is None else source
-        side = self._side(source)
+        side, vectors, known = self._asked(queries, source)
         generator = Generator(
             self.training_[1 - side],
             self.training_[side],
@@ -336,8 +338,6 @@ class BilingualModel(BaseEstimator):
             y_preparation=self._preparation(side),
             tol=self.tol,
         )
-        vectors = self.vectorize(queries, source)
-        known = self._known(vectors, side)
         texts = []
         for i in range(vectors.shape[0]):
             if known[i]:
