@@ -45,7 +45,7 @@ def test_is_ridge_regression_with_slopes_of_documents_left_out(shape):
     slopes = slopes_one_by_one(Z, mates - mean)
     B = np.linalg.solve(Z.T @ Z + RIDGE * np.eye(m), Z.T @ (mates - mean))
     np.testing.assert_allclose(made.slopes, slopes, atol=1e-10)
-    assert 0 < np.count_nonzero(slopes)
+    assert np.count_nonzero(slopes) > 0
     np.testing.assert_allclose(np.array([*made.weights(queries)]), mean + slopes * (asked @ B), atol=1e-12)
 
 

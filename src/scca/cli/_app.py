@@ -233,11 +233,9 @@ def generate(
     text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
     source: From = None,
     mu: Annotated[
-        str, typer.Option(help='With --paper or anchors: "auto", "auto*0.5" or a number; more gives fewer words.')
+        str, typer.Option(help='Of a --paper model: "auto", "auto*0.5" or a number; more gives fewer words.')
     ] = "auto",
-    top: Annotated[
-        int | None, typer.Option(min=1, help="How many words to list for each query (12).", show_default=False)
-    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many words to list for each query.")] = 12,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -258,7 +256,7 @@ def generate(
         raise ValueError("generate needs either a file of queries or --text; give one of the two.")
     bilingual = load_bilingual(model)
     source = language_of(bilingual, asked, source, terminal)
-    made = bilingual.generate(asked, source=source, mu=as_penalty(mu), top=top)
+    made = bilingual.generate(asked, source=source, mu=as_penalty(mu), top=top if bilingual.anchors is None else None)
     if as_json:
         terminal.json(
             [
@@ -277,7 +275,7 @@ def generate(
     rows = []
     for i, item in enumerate(made):
         words = [word.name for word in item.words if word.weight > 0]
-        shown = " ".join(words[: top or 12]) if item.known else "(no known word)"
+        shown = " ".join(words[:top]) if item.known else "(no known word)"
         rows.append((str(i + 1), str(len(words)), shown))
     terminal.table(("query", f"{bilingual.other(source)} words", "strongest first"), rows)
 
