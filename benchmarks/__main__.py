@@ -4,6 +4,7 @@
 `python -m benchmarks translation`: how often a word's listed mate is found, and how far the trust in it holds.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
+`python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
 """
@@ -17,6 +18,7 @@ from pathlib import Path
 from . import (
     factors,
     first_call,
+    generation,
     leave_out,
     memory,
     peers,
@@ -42,6 +44,7 @@ def main() -> None:
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
+        "generation": lambda: generation.run(arguments.corpus, arguments.join),
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
@@ -62,8 +65,8 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, leave-out, "
-        "readability, tuning",
+        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, generation, "
+        "leave-out, readability, tuning",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(

@@ -164,9 +164,18 @@ class TestGenerate:
         text = run("generate", "model.scca", "--text", "le pain et le four", "--from", "fr", cwd=folder).stdout
         assert text.startswith("query\ten words\t")
 
-    def test_more_penalty_fewer_words(self, folder):
+    def test_as_many_words_as_asked_for(self, folder):
+        command = ("generate", "model.scca", "test.en", "--from", "en", "--json")
+        made = json.loads(run(*command, "--top", 5, cwd=folder).stdout)
+        assert {len(item["words"]) for item in made} == {5}
+        assert {(item["mu"], item["dual_gap"]) for item in made} == {(None, None)}
+        assert "mu is for models with anchors" in refused(*command, "--mu", "auto*2", cwd=folder)
+
+    def test_more_penalty_fewer_words_of_the_papers_model(self, folder, tmp_path):
+        model = tmp_path / "paper.scca"
+        run("fit", "train.en", "train.fr", "-o", model, "--components", 5, "--paper", cwd=folder)
         query = (folder / "test.en").read_text(encoding="utf-8").splitlines()[0]
-        command = ("generate", "model.scca", "--text", query, "--from", "en", "--json", "--mu")
+        command = ("generate", model, "--text", query, "--from", "en", "--json", "--mu")
         few, many = (json.loads(run(*command, mu, cwd=folder).stdout)[0]["words"] for mu in ("auto*3", "auto*0.5"))
         assert 0 < len(few) < len(many)
 

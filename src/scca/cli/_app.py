@@ -232,14 +232,16 @@ def generate(
     queries: Annotated[Path | None, typer.Argument(help="Documents to render, one a line.", show_default=False)] = None,
     text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
     source: From = None,
-    mu: Annotated[str, typer.Option(help='Penalty: "auto", "auto*0.5" or a number; more gives fewer words.')] = "auto",
-    top: Annotated[int, typer.Option(min=1, help="How many words to print for each query.")] = 12,
+    mu: Annotated[
+        str, typer.Option(help='Of a --paper model: "auto", "auto*0.5" or a number; more gives fewer words.')
+    ] = "auto",
+    top: Annotated[int, typer.Option(min=1, help="How many words to list for each query.")] = 12,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The words of the other language that best render each query.
+    """The words of the other language that the mate of each query is expected to have.
 
     Example: scca generate model.scca new.en
 
@@ -254,7 +256,7 @@ def generate(
         raise ValueError("generate needs either a file of queries or --text; give one of the two.")
     bilingual = load_bilingual(model)
     source = language_of(bilingual, asked, source, terminal)
-    made = bilingual.generate(asked, source=source, mu=as_penalty(mu))
+    made = bilingual.generate(asked, source=source, mu=as_penalty(mu), top=top if bilingual.anchors is None else None)
     if as_json:
         terminal.json(
             [

@@ -71,9 +71,9 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     found = model.mates([query], list(second[test]), source=languages[0], top=1)
     terminal.print(f"Its mate among {len(test)} in {languages[1]}, by the model:")
     terminal.print(f"  {second[test][found.indices[0, 0]]}\n")
-    made = model.generate([query], source=languages[0])[0]
-    words = [word.name for word in made.words if word.weight > 0]
-    terminal.print(f"{languages[1]} words generated for it: {' '.join(words[:15])}\n")
+    made = model.generate([query], source=languages[0], top=15)[0]
+    words = " ".join(word.name for word in made.words)
+    terminal.print(f"{languages[1]} words generated for it: {words}\n")
 
     rows = [
         ("sparse CCA", f"{words_used} of {result['words']}", f"{precision:.3f}"),

@@ -1,6 +1,7 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
 from ._answers import Component, GeneratedText, Mates, Translation, Weighted, WordPair
+from ._generation import ExpectedWords
 from ._model import BilingualModel
 from ._readers import PairedText, PairError, read_documents, read_pairs
 from ._translation import Translated, Translator
@@ -26,4 +27,6 @@ __all__ = [
     # one word
     "Translator",
     "Translated",
+    # all words of a mate
+    "ExpectedWords",
 ]

@@ -81,12 +81,16 @@ class Mates:
 
 @dataclass(frozen=True)
 class GeneratedText:
-    """The words of the other language that render a query, the strongest first; `known` as in `Mates`."""
+    """The words of the other language that render a query, the strongest first; `known` as in `Mates`.
+
+    `mu` and `dual_gap` are those of the lasso, None for shared factors, which need none: there a weight is the TF-IDF
+    weight that the word is expected to have in a document of unit norm.
+    """
 
     language: str
     words: tuple[Weighted, ...]
-    mu: float
-    dual_gap: float
+    mu: float | None
+    dual_gap: float | None
     known: bool
 
 
@@ -160,9 +164,11 @@ class WordPair:
         return self.mates[0].name
 
 
-def strongest(weights: np.ndarray, names, rarity: np.ndarray | None = None) -> tuple[Weighted, ...]:
+def strongest(
+    weights: np.ndarray, names, rarity: np.ndarray | None = None, *, most: int | None = None
+) -> tuple[Weighted, ...]:
     """What has a weight, by its size; of equal ones the less rare first, else in the order they stand."""
     order = np.argsort(-np.abs(weights), kind="stable")
     if rarity is not None:
         order = np.lexsort((rarity, -np.abs(weights).round(9)))
-    return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order if weights[i] != 0)
+    return tuple(Weighted(str(names[i]), float(weights[i]), int(i)) for i in order[:most] if weights[i] != 0)
