@@ -198,8 +198,16 @@ class TestExplainAndReport:
 def test_demo(tmp_path):
     done = run("demo", "--json", "--components", 30, cwd=tmp_path)
     result = json.loads(done.stdout)
-    assert result["average_precision"] > 0.5
-    assert sorted(p.name for p in (tmp_path / "scca-demo").iterdir()) == ["model.scca", "report.html", "sparsity.png"]
+    assert result["chance_average_precision"] < 0.15 < 0.9 < result["average_precision"]
+    assert result["dense_average_precision"] > 0.9
+    assert result["words_used"] < result["words"] / 4
+    assert result["generated_in_true_mate"] > 6
+    left = tmp_path / "scca-demo"
+    assert sorted(p.name for p in left.iterdir()) == ["model.scca", "report.html", "sparsity.png", "words.tsv"]
+    header, *rows = (line.split("\t") for line in (left / "words.tsv").read_text(encoding="utf-8").splitlines())
+    mates = {entry["word"]: entry["translation"] for row in rows if (entry := dict(zip(header, row, strict=True)))}
+    assert len(result["lexicon"]) == 10
+    assert all(mates[pair["word"]] == pair["translation"] for pair in result["lexicon"])
 
 
 class TestMistakes:

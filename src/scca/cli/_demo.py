@@ -1,8 +1,10 @@
-"""The demonstration: learn from the built-in corpus, find mates, generate words, leave a model and a report."""
+"""The demonstration: learn from the built-in corpus and tell what was learnt; leave a model, a page and a word list."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 
 from .._drawing import to_png
 from .._files import atomic_write
@@ -10,13 +12,44 @@ from ..datasets import load_trilingual
 from ..estimators import KernelCCA
 from ..persistence import save
 from ..retrieval import average_precision
-from ..text import BilingualModel, PairedText
+from ..text import BilingualModel, Component, PairedText, WordPair
 from ._terminal import Terminal
+from ._words import lexicon_table
 
 __all__ = ["run_demo"]
 
 _TRAIN = 200
 _SHOWN, _WORDS = 5, 6  # components, and words of each language
+_GENERATED = 12
+_PAIRS, _TRUSTED = 10, 0.9  # of the word list, evenly spread over those with so much trust
+
+
+@dataclass(frozen=True)
+class _Found:
+    """How well one way of finding mates does, and how many words of the first language it needs."""
+
+    name: str
+    words: int | None
+    average_precision: float
+
+
+@dataclass(frozen=True)
+class _Story:
+    """All that the demonstration tells, computed before a line of it is printed."""
+
+    languages: tuple[str, str]
+    n_components: int
+    n_words: int
+    components: list[Component]
+    query: str
+    mate: str
+    mate_is_right: bool
+    n_candidates: int
+    generated: list[str]
+    in_true_mate: int
+    pairs: list[WordPair]
+    n_trusted: int
+    found: list[_Found]
 
 
 def run_demo(folder: Path, languages: tuple[str, str], components: int | None, seed: int, terminal: Terminal) -> None:
@@ -32,59 +65,117 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     train, test = order[:_TRAIN], order[_TRAIN:]
     terminal.note(f"learning from {len(train)} documents in {languages[0]} and {languages[1]}")
     model = BilingualModel(components or "auto", random_state=seed)
+    pairs = PairedText.of(list(first[train]), list(second[train]), languages)
     with terminal.progress("folds left out") as progress:
-        model.fit(PairedText.of(list(first[train]), list(second[train]), languages), progress=progress)
+        model.fit(pairs, progress=progress)
+    lexicon = model.lexicon()
+    story = _story(model, pairs, list(first[test]), list(second[test]), lexicon, seed)
 
-    precision = model.average_precision(list(first[test]), list(second[test])).average_precision
-    baseline = _kernel_cca_precision(model, list(first[test]), list(second[test]))
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / "model.scca")
     write_report(model, folder / "report.html")
     with atomic_write(folder / "sparsity.png") as file:
         file.write(to_png(sparsity_figure(prepare(model))))
-    words_used = int(model.scca_.x_weights_.any(axis=1).sum())
-    result = {
-        "languages": list(languages),
-        "training_documents": len(train),
-        "test_documents": len(test),
-        "words": len(model.vectorizers_[0].words_),
-        "components": model.scca_.n_components_,
-        "words_used": words_used,
-        "average_precision": precision,
-        "kernel_cca_average_precision": baseline,
+    with atomic_write(folder / "words.tsv") as file:
+        file.write(lexicon_table(lexicon).encode())
+    if terminal.as_json:
+        terminal.json(_as_json(story, folder))
+    else:
+        _tell(story, folder, terminal)
+
+
+def _story(
+    model: BilingualModel,
+    pairs: PairedText,
+    first: list[str],
+    second: list[str],
+    lexicon: list[WordPair],
+    seed: int,
+) -> _Story:
+    mates = model.mates(first, second, source=model.languages_[0], top=1).indices[:, 0]
+    query = int(np.argmax(mates == np.arange(len(mates))))  # the first document whose mate is found, if any is
+    generated = [
+        word.name for word in model.generate([first[query]], source=model.languages_[0], top=_GENERATED)[0].words
+    ]
+    true_words = model.vectorizers_[1].words_[model.vectorize([second[query]], model.languages_[1]).indices]
+    trusted = [pair for pair in lexicon if pair.trust >= _TRUSTED]
+    return _Story(
+        languages=(model.languages_[0], model.languages_[1]),
+        n_components=model.scca_.n_components_,
+        n_words=len(model.vectorizers_[0].words_),
+        components=model.components()[:_SHOWN],
+        query=first[query],
+        mate=second[mates[query]],
+        mate_is_right=bool(mates[query] == query),
+        n_candidates=len(second),
+        generated=generated,
+        in_true_mate=sum(word in true_words for word in generated),
+        pairs=[trusted[i] for i in np.linspace(0, len(trusted) - 1, min(_PAIRS, len(trusted))).astype(int)],
+        n_trusted=len(trusted),
+        found=_compared(model, pairs, first, second, seed),
+    )
+
+
+def _compared(model: BilingualModel, pairs: PairedText, first: list[str], second: list[str], seed: int) -> list[_Found]:
+    """Few words, all words, kernel CCA, and mates at random, on the same documents."""
+    all_words = len(model.vectorizers_[0].words_)
+    dense = clone(model).set_params(rendering="dense", n_components=model.scca_.n_components_, held_out=0).fit(pairs)
+    kernel = KernelCCA(model.scca_.n_components_).fit(*model.training_)
+    vectors = [model.vectorize(texts, name) for texts, name in zip((first, second), model.languages_, strict=True)]
+    scores = [model.project(texts, name) for texts, name in zip((first, second), model.languages_, strict=True)]
+    shuffled = scores[1][np.random.default_rng(seed).permutation(len(second))]
+    read = int(model.scca_.x_weights_.any(axis=1).sum())
+    return [
+        _Found("few words", read, average_precision(*scores).average_precision),
+        _Found("all words", all_words, dense.average_precision(first, second).average_precision),
+        _Found("kernel CCA", all_words, average_precision(*kernel.transform_pair(*vectors)).average_precision),
+        _Found("chance", None, average_precision(scores[0], shuffled).average_precision),
+    ]
+
+
+def _tell(story: _Story, folder: Path, terminal: Terminal) -> None:
+    first, second = story.languages
+    terminal.print(f"What it learnt, {len(story.components)} of {story.n_components} components, by their words in")
+    terminal.print(f"{first} and {second}, with the correlation of the two languages on pairs left out:")
+    for component in story.components:
+        sides = (" ".join(word.name for word in side[:_WORDS]) for side in (component.words, component.mate_words))
+        held_out = component.held_out_correlation
+        terminal.print(f"  {'' if held_out is None else f'{held_out:.2f}':4}  {'  |  '.join(sides)}")
+    terminal.print(f"\nA document it has not seen, in {first}:\n  {story.query}")
+    right = "its true mate" if story.mate_is_right else "not its true mate"
+    terminal.print(f"\nThe nearest of {story.n_candidates} in {second}, {right}:\n  {story.mate}")
+    terminal.print(
+        f"\n{second} words generated for it, {story.in_true_mate} of {len(story.generated)} in its true mate:\n"
+        f"  {' '.join(story.generated)}\n"
+    )
+    terminal.print(f"{len(story.pairs)} of the {story.n_trusted} pairs of words with a trust of {_TRUSTED} or more:")
+    rows = [(pair.word, pair.mate, f"{pair.trust:.2f}", str(pair.documents)) for pair in story.pairs]
+    terminal.table((f"word, {first}", f"word, {second}", "trust", "documents"), rows)
+    terminal.print("")
+    table = [
+        (each.name, "" if each.words is None else f"{each.words} of {story.n_words}", f"{each.average_precision:.3f}")
+        for each in story.found
+    ]
+    terminal.table(("mates of unseen documents by", f"{first} words read", "average precision"), table)
+    terminal.print(f"\nin {folder}: model.scca, report.html, words.tsv and sparsity.png")
+    terminal.print(f"next: scca explain {folder / 'model.scca'}, or open {folder / 'report.html'}")
+
+
+def _as_json(story: _Story, folder: Path) -> dict:
+    few, dense, kernel, chance = story.found
+    return {
+        "languages": list(story.languages),
+        "training_documents": _TRAIN,
+        "test_documents": story.n_candidates,
+        "words": story.n_words,
+        "components": story.n_components,
+        "words_used": few.words,
+        "average_precision": few.average_precision,
+        "dense_average_precision": dense.average_precision,
+        "kernel_cca_average_precision": kernel.average_precision,
+        "chance_average_precision": chance.average_precision,
+        "generated": story.generated,
+        "generated_in_true_mate": story.in_true_mate,
+        "lexicon": [{"word": pair.word, "translation": pair.mate, "trust": pair.trust} for pair in story.pairs],
         "folder": str(folder),
     }
-    if terminal.as_json:
-        terminal.json(result)
-        return
-
-    terminal.print(
-        f"What it learnt, {_SHOWN} of {model.scca_.n_components_} components (correlation on pairs left out):"
-    )
-    for component in model.components()[:_SHOWN]:
-        sides = (" ".join(word.name for word in side[:_WORDS]) for side in (component.words, component.mate_words))
-        terminal.print(f"  {component.held_out_correlation:.2f}  {'  |  '.join(sides)}")
-    terminal.print("")
-    query = first[test[0]]
-    terminal.print(f"A document it has not seen, in {languages[0]}:")
-    terminal.print(f"  {query}\n")
-    found = model.mates([query], list(second[test]), source=languages[0], top=1)
-    terminal.print(f"Its mate among {len(test)} in {languages[1]}, by the model:")
-    terminal.print(f"  {second[test][found.indices[0, 0]]}\n")
-    made = model.generate([query], source=languages[0], top=15)[0]
-    words = " ".join(word.name for word in made.words)
-    terminal.print(f"{languages[1]} words generated for it: {words}\n")
-
-    rows = [
-        ("sparse CCA", f"{words_used} of {result['words']}", f"{precision:.3f}"),
-        ("kernel CCA", f"{result['words']} of {result['words']}", f"{baseline:.3f}"),
-    ]
-    terminal.table(("finding mates of unseen documents", "words with a weight", "average precision"), rows)
-    terminal.print(f"\nmodel, figure and report: {folder}")
-
-
-def _kernel_cca_precision(model: BilingualModel, first: list[str], second: list[str]) -> float:
-    """The same job by the dense baseline, on the same vectors."""
-    baseline = KernelCCA(model.scca_.n_components_).fit(*model.training_)
-    vectors = (model.vectorize(texts, name) for texts, name in zip((first, second), model.languages_, strict=True))
-    return average_precision(*baseline.transform_pair(*vectors)).average_precision

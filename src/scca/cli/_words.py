@@ -14,7 +14,7 @@ from ..text import Translation, WordPair, read_documents
 from ._shared import listed, load_bilingual
 from ._terminal import Terminal
 
-__all__ = ["print_translations", "words_asked", "write_lexicon"]
+__all__ = ["lexicon_table", "print_translations", "words_asked", "write_lexicon"]
 
 _HEADER = ("word", "translation", "trust", "documents", "together", "mutual", "others")
 
@@ -85,7 +85,7 @@ def write_lexicon(model: Path, output: Path, terminal: Terminal, *, source, leas
         listing = {"from": source, "to": bilingual.other(source), "words": [_pair_dict(pair) for pair in pairs]}
         text = json.dumps(listing, ensure_ascii=False, indent=2) + "\n"
     else:
-        text = "".join("\t".join(row) + "\n" for row in (_HEADER, *map(_row, pairs)))
+        text = lexicon_table(pairs)
     if not to_file:
         sys.stdout.write(text)
         return
@@ -93,6 +93,11 @@ def write_lexicon(model: Path, output: Path, terminal: Terminal, *, source, leas
         file.write(text.encode())
     trusted = sum(pair.trust >= 0.9 for pair in pairs)
     terminal.note(f"{len(pairs)} {source} words, {trusted} with a trust of 0.9 or more: {output}")
+
+
+def lexicon_table(pairs: Sequence[WordPair]) -> str:
+    """A word list as a table separated by tabs."""
+    return "".join("\t".join(row) + "\n" for row in (_HEADER, *map(_row, pairs)))
 
 
 def _row(pair: WordPair) -> tuple[str, ...]:
