@@ -6,6 +6,7 @@
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
+`python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
 """
 
@@ -25,6 +26,7 @@ from . import (
     readability,
     single_component,
     sparse_lasso,
+    subjects,
     translation,
     tuning,
 )
@@ -47,6 +49,7 @@ def main() -> None:
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
+        "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
     }
     unknown = [name for name in arguments.names if name not in runs]
@@ -66,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, generation, "
-        "leave-out, readability, tuning",
+        "leave-out, readability, subjects, tuning",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
