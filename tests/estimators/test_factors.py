@@ -398,3 +398,10 @@ def test_parameters_that_are_no_more(gone):
 
 def test_the_automatic_ridge_grows_with_many_samples():
     assert [_automatic_ridge(n) for n in (10, 10_000, 40_000)] == [0.25, 0.25, 1.0]
+
+
+@pytest.mark.parametrize(("name", "value"), [("tol", 1e-3), ("max_iter", 7), ("algorithm", "greedy")])
+def test_effort_of_the_convex_problems_is_refused_where_there_are_none(pairs, name, value):
+    with pytest.raises(ValueError, match=f'{name} is for rendering="sparse"; got .* with "dense": leave it at'):
+        factors(2, rendering="dense", **{name: value}).fit(*pairs)
+    factors(2, rendering=("dense", "sparse"), **{name: value}).fit(*pairs)

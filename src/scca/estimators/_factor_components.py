@@ -21,7 +21,7 @@ from .._validation import (
     shown,
 )
 from ..engine import Pairs, Progress, blas_threads_for, warn
-from ..solver import ALGORITHMS, Penalty
+from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import View
 from ._base import PairedTransformer
 from ._components import EmptyComponentWarning
@@ -36,6 +36,7 @@ __all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
 logger = logging.getLogger(__name__)
 
 _VIEWS = ("X", "Y")
+_USUAL_EFFORT = {"tol": 1e-6, "max_iter": DEFAULT_MAX_ITER, "algorithm": "working-set"}
 _MOST_WEIGHTS = 100  # of a factor that a person can look through
 _RIDGE = 0.25  # of the factors, beside samples of unit norm
 _RIDGE_PAIRS = 10_000  # more pairs have more rare features, of which a fixed ridge makes factors of few samples each
@@ -178,6 +179,16 @@ class FactorComponents(PairedTransformer):
                 raise ValueError(f'{name} is for rendering="sparse"; got {shown(value)} with "dense": drop it.')
             if not some:
                 raise ValueError(f"{name} is for weights on {what}, which no view has; got {shown(value)}: drop it.")
+        effort = {
+            "tol": check_tolerance(self.tol),
+            "max_iter": check_count(self.max_iter, "max_iter"),
+            "algorithm": check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
+        }
+        for name, usual in _USUAL_EFFORT.items() if len(dense) == len(_VIEWS) else ():
+            if effort[name] != usual:
+                raise ValueError(
+                    f'{name} is for rendering="sparse"; got {shown(effort[name])} with "dense": leave it at {usual!r}.'
+                )
         check_seed(self.random_state)
         check_verbose(self.verbose)
         ridge = Penalty.parse(self.ridge, "ridge", zero_allowed=False)
@@ -188,11 +199,7 @@ class FactorComponents(PairedTransformer):
             gamma=Penalty.parse(self.gamma, "gamma", zero_allowed=False),
             most=_MOST_WEIGHTS,
             dense=dense,
-            effort={
-                "tol": check_tolerance(self.tol),
-                "max_iter": check_count(self.max_iter, "max_iter"),
-                "algorithm": check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
-            },
+            effort=effort,
         )
 
 
