@@ -76,7 +76,7 @@ FACTORS = {
     "representation": Case("primal-primal", "primal-dual", ("y_weights_", "transform_y"), {"held_out": 0}),
     "rendering": Case("sparse", "dense", (*WEIGHTS, *SCORES)),
     "mu": Case("auto", "auto*3", ("mu_", *WEIGHTS, "objective_", *SCORES), unchanged=("x_loadings_", "y_loadings_")),
-    "gamma": Case("auto", "auto*3", ("gamma_", "y_weights_", "transform_y"), DUAL, ("x_weights_", "transform")),
+    "gamma": Case("auto", "auto*3", ("gamma_", "y_weights_", "transform_y"), DUAL, ("x_loadings_",)),
     "ridge": Case("auto", 2.0, (*WEIGHTS, "correlations_", "x_loadings_", *SCORES)),
     "held_out": Case(5, 3, ("held_out_correlations_",), unchanged=(*WEIGHTS, *SCORES, "p_value_")),
     "feature_weights": Case("shared", None, (*READ, *WEIGHTS, *SCORES)),
