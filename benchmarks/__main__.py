@@ -7,7 +7,7 @@
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
-`python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what an encoder's vectors of A share with words of A and B.
+`python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
 """
 
 import argparse

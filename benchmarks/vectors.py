@@ -103,11 +103,13 @@ def _show(split: _Split, shown: int) -> None:
         loadings = np.where(model.y_weights_[:, j] != 0, model.y_loadings_[:, j], 0.0)
         print(f"  {correlations[j]:.2f}  " + " ".join(split.words[np.argsort(-loadings)[:_WORDS]]))
 
-    weights = SparseCCA(2, rendering=("dense", "sparse"), n_features=None, held_out=0).fit(*split.learnt)
-    earned = weights.y_feature_weights_
-    common = np.flatnonzero(np.diff(split.learnt[1].tocsc().indptr) >= _COMMON)
-    order = common[np.argsort(-earned[common], kind="stable")]
-    unseen = np.mean(earned[common] <= earned.min())
-    print(f"\nof {len(common)} words in {_COMMON} documents or more; {unseen:.0%} have the least weight there is")
-    print("  predicted best:  " + " ".join(split.words[order[:_LISTED]]))
-    print("  predicted least: " + " ".join(split.words[order[: -_LISTED - 1 : -1]]))
+    # of few words only those in use keep their weight; kernel CCA reads all
+    earned = KernelCCA(1, feature_weights="shared").fit(*split.learnt).y_feature_weights_
+    frequency = np.diff(split.learnt[1].tocsc().indptr)
+    common = np.flatnonzero(frequency >= _COMMON)
+    unseen = np.mean(earned[common] <= earned[earned > 0].min())
+    least = common[np.lexsort((-frequency[common], earned[common]))]  # the most frequent first where weights are equal
+    best = common[np.lexsort((-frequency[common], -earned[common]))]
+    print(f"\n{len(common)} words are in {_COMMON} documents or more; {unseen:.0%} of them have an R^2 of 0.02 or less")
+    print("  predicted best:  " + " ".join(split.words[best[:_LISTED]]))
+    print("  predicted least: " + " ".join(split.words[least[:_LISTED]]))
