@@ -45,7 +45,9 @@ def run(vectors_path: Path, corpus_paths: tuple[Path, Path] | None = None, shown
         header = ["method", "error", "correlation", "said", "share of words", "words a factor"]
         print_table(f"vectors and words of {name}: {_COMPONENTS} components, {_SPLITS} splits", header, rows)
         if shown:
-            _show(_split(vectors, side, 0), shown)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _show(_split(vectors, side, 0), shown)
 
 
 def _split(vectors: np.ndarray, texts: list[str], seed: int) -> _Split:
