@@ -8,6 +8,7 @@
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
+`python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from . import (
     subjects,
     translation,
     tuning,
+    vectors,
 )
 
 _PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
@@ -51,12 +53,15 @@ def main() -> None:
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
+        "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
     }
     unknown = [name for name in arguments.names if name not in runs]
     if unknown:
         _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(runs)}")
     if "leave-out" in arguments.names and arguments.list is None:
         _parser().error("leave-out needs --list FILE: family, name, two files and lines a document, separated by tabs")
+    if "vectors" in arguments.names and arguments.vectors is None:
+        _parser().error("vectors needs --vectors FILE.npy: row i is the vector of line i of the corpus' first file")
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, " + ", ".join(map(_version, _PACKAGES)))
     for name in arguments.names or measured:
         runs[name]()
@@ -69,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, generation, "
-        "leave-out, readability, subjects, tuning",
+        "leave-out, readability, subjects, tuning, vectors",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -84,7 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pairs", type=int, help="pairs that 'translation' learns from, its list being made from all")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one a line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
-    parser.add_argument("--show", type=int, default=0, help="components of each method that 'readability' prints")
+    parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")
+    parser.add_argument("--vectors", type=Path, metavar="FILE", help="NumPy array (.npy) for 'vectors'")
     return parser
 
 

@@ -37,7 +37,7 @@ class TestEnds:
         model = SparseCCA(2, ridge=0.3, feature_weights=None, n_features=None, tol=1e-12)
         path = model_path(model, X, Y, mu_factors=[1e-7], cv=2)
         pair = model.prepare(X, Y)
-        T = find_factors(pair.views, 2, 0.3).scores
+        T = find_factors(pair.views, 2, model._check_factor_settings()).scores
         views = [pair.views[name].matmat(np.eye(pair.views[name].shape[1])) for name in "XY"]
         maps = [np.linalg.solve(A.T @ A + 4 * 0.3 * np.eye(A.shape[1]), A.T) for A in views]
         for own, other, weights in ((0, 1, path.x_weights), (1, 0, path.y_weights)):

@@ -210,10 +210,10 @@ def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> 
     """
     threads = blas_threads_for(*(view.n_stored for view in pair.views.values()))
     asked = [(model, _fitted_to(pair, model._check_factor_settings())) for model in models]
-    for (n_components, ridge), same in groupby(asked, key=lambda each: (each[0]._components_asked(), each[1].ridge)):
+    for (n_components, _), same in groupby(asked, key=lambda each: (each[0]._components_asked(), each[1].ridge)):
         row = list(same)
         with threads:
-            found = find_factors(pair.views, n_components, ridge)
+            found = find_factors(pair.views, n_components, row[0][1])
         path = factor_path(pair.views, pair.samples, found, [settings for _, settings in row])
         for model, _ in row:
             with threads:

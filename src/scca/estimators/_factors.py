@@ -42,24 +42,28 @@ def fit_factors(
     turn: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> FactorFit:
     """Factors of the views, turned to simple structure (or by `turn`, a function of T) and rendered in each."""
-    found = find_factors(views, n_components, settings.ridge, turn)
+    found = find_factors(views, n_components, settings, turn)
     return next(factor_path(views, samples, found, [settings]))
 
 
 def find_factors(
     views: Mapping[str, PreparedView],
     n_components: int,
-    ridge: float,
+    settings: FactorSettings,
     turn: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Factors:
-    """Factors of the views, turned to simple structure (or by `turn`, a function of T)."""
-    found = shared_factors(list(views.values()), n_components, [ridge] * len(views))
+    """Factors of the views, turned to simple structure (or by `turn`, a function of T).
+
+    Beside views that are to be read, those with weights on all coordinates do not say where simple structure is.
+    """
+    found = shared_factors(list(views.values()), n_components, [settings.ridge] * len(views))
     if not len(found.values):
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # what the views share most weighs most in whatever is compared by scores
     rotation = None
     if turn is None:
-        loadings = np.vstack([view.rmatmat(T) for view in views.values()])
+        read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
+        loadings = np.vstack([view.rmatmat(T) for view in read])
         rotation = varimax(equalized(loadings))
         R = rotation.matrix[:, np.argsort(-np.linalg.norm(T @ rotation.matrix, axis=0), kind="stable")]
         R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # to where few coordinates load strongly
