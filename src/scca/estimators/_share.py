@@ -16,6 +16,7 @@ __all__ = ["needed_share"]
 _LEAST = 0.15  # of a view's features: no fewer are left
 _LEAST_PER_PAIR = 10  # but so many features a pair are enough
 _WORTH = 0.85  # of the best precision: what few features may cost
+_CLEARLY = 5.0  # standard errors of the difference: nor may it be that sure that they cost anything
 _JUDGED = 1000  # pairs that are halved, at most
 
 
@@ -24,8 +25,9 @@ def needed_share(X, Y, preparing: Preparing, n_components: int, settings: Factor
 
     Half of the pairs choose the features, round by round of `elimination`, and find the factors; the mates of the other
     half are looked for; then the halves change places. A share is clearly worse if its precision, the mean of
-    1 / rank, is below 0.85 times that of the best. Where there are more pairs than `elimination` is judged from, a
-    sample of them has too few with a rare feature, and all are read.
+    1 / rank, is below 0.85 times that of the best, or below it by more than five standard errors. Where
+    there are more pairs than `elimination` is judged from, a sample of them has too few with a rare feature, and all
+    are read.
     """
     n = X.shape[0]
     if not 4 * FEWEST_PAIRS <= n <= MOST_PAIRS:
@@ -38,18 +40,21 @@ def needed_share(X, Y, preparing: Preparing, n_components: int, settings: Factor
     rounds = min(map(len, found))
     if not rounds:
         return None
-    precisions = np.mean([half[:rounds] for half in found], axis=0)
-    last = int(np.flatnonzero(precisions >= _WORTH * precisions.max())[-1])
+    precisions = np.hstack([np.array(half[:rounds]) for half in found])
+    means = precisions.mean(axis=1)
+    lost = precisions[np.argmax(means)] - precisions
+    unsure = lost.mean(axis=1) <= _CLEARLY * lost.std(axis=1) / np.sqrt(lost.shape[1])
+    last = int(np.flatnonzero(unsure & (means >= _WORTH * means.max()))[-1])
     return max(least, KEPT**last) if last else None
 
 
 def _precisions(
     X, Y, train, test, preparing: Preparing, least: float, n_components: int, settings: FactorSettings
-) -> list[float]:
-    """The mean of 1 / rank of the mates of the pairs `test`, for every round of the elimination that `train` makes."""
+) -> list[np.ndarray]:
+    """1 / rank of the mates of the pairs `test`, for every round of the elimination that `train` makes."""
     samples = {"X": X[train], "Y": Y[train]}
     views: dict[str, Any] = {name: preparing.unweighted(data, name) for name, data in samples.items()}
-    precisions: list[float] = []
+    precisions: list[np.ndarray] = []
     judged = [preparing.judged(view, name) for name, view in views.items()]
     for weights in elimination(judged[0], judged[1], least):
         read = {
@@ -66,5 +71,5 @@ def _precisions(
             fit.renderings[name].view.projector(fit.renderings[name].weights)(data[test])
             for name, data in (("X", X), ("Y", Y))
         )
-        precisions.append(float(np.mean([1.0 / ranks for ranks in mate_ranks(x, y)])))
+        precisions.append(np.mean([1.0 / ranks for ranks in mate_ranks(x, y)], axis=0))
     return precisions

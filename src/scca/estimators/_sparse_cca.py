@@ -115,7 +115,8 @@ class SparseCCA(FactorComponents):
         at, not even for a sample's norm. With "shared" feature weights only. None is all. "auto" is all too,
         but of shared factors in their sparse rendering the smallest share, down to 0.15 or ten features a pair,
         whose factors, learnt from half of the pairs, find the mates of the other half with at least 0.85 times the
-        precision (mean of 1 / rank) of the best share. Of more than 2,000 pairs, all features are read.
+        precision (mean of 1 / rank) of the best share and not surely worse (by five standard errors). Of more than
+        2,000 pairs, all features are read.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
         "precomputed", when that view is the kernel matrix itself.
