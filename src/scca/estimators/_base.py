@@ -22,6 +22,7 @@ from .._validation import (
     shown,
     warn_uninformative,
 )
+from .._wording import called
 from ..engine import check_n_jobs, warn
 from ..retrieval import average_precision
 from ..views import FeatureView, Kernel, PreparedView, Projector, StoredKernelView
@@ -216,7 +217,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return min(bound, _MOST_COMPONENTS)
         if n_components > bound:
             raise ValueError(
-                f"`n_components` upper bound is {reason}. Got {n_components} instead. Reduce `n_components`."
+                f"`{called('n_components')}` upper bound is {reason}. Got {n_components} instead. Reduce "
+                f"`{called('n_components')}`."
             )
         return n_components
 

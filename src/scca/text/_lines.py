@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from ._files import PairError, opened
+from ._files import PairError, Piped, opened
 
 __all__ = ["LONGEST", "LinePairs", "lines", "lines_of"]
 
@@ -22,7 +22,7 @@ _FOREIGN = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
 _GZIP = b"\x1f\x8b"
 
 
-def lines(path: Path, *, ends: bool = False) -> Generator[str, None, None]:
+def lines(path: Path | Piped, *, ends: bool = False) -> Generator[str, None, None]:
     """Stream the lines of a plain or .gz file; `ends` keeps the line ends."""
     with opened(path) as stream:
         yield from lines_of(stream, str(path), ends=ends)
@@ -70,7 +70,7 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False) -> Iterator[str
 class LinePairs:
     """Two files, aligned line by line."""
 
-    def __init__(self, first: Path, second: Path):
+    def __init__(self, first: Path | Piped, second: Path | Piped):
         self.paths = (first, second)
 
     def __str__(self) -> str:
