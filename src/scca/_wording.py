@@ -1,13 +1,24 @@
-"""How messages call a setting: as a parameter in Python, as an option where a command line is in charge."""
+"""Words of messages: numbers with their nouns, and settings as parameters of Python or options of a command line."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["NO_VALUE", "called", "naming"]
+__all__ = ["NO_VALUE", "called", "counted", "naming"]
 
 NO_VALUE = object()
 Naming = Callable[[str, object], str]
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun, whose plural is `many`, or has an s.
+
+    Examples
+    --------
+    >>> counted(1, "query", "queries"), counted(2, "word")
+    ('1 query', '2 words')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _parameter(name: str, value: object) -> str:

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from .._wording import counted
 from ._options import Columns, Debug, Json, Languages, Quiet, Seed
-from ._shared import as_penalty, check_standard_input, check_written, counted, from_pipe, listed_words, summary_of
+from ._shared import as_penalty, check_standard_input, check_written, from_pipe, listed_words, summary_of
 from ._terminal import CallError, Terminal, one_line_errors
 
 __all__ = ["demo", "fit", "reproduce"]

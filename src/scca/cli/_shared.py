@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .._files import check_output
+from .._wording import counted
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need it
@@ -18,7 +19,6 @@ __all__ = [
     "check_written",
     "clipped",
     "component_dict",
-    "counted",
     "described",
     "from_pipe",
     "is_same_file",
@@ -89,11 +89,6 @@ def listed_words(path: Path) -> list[str]:
 
     with silenced(DataWarning):  # of blank lines
         return [word for line in read_documents(from_pipe(path)) if (word := line.strip())]
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: 1 query, 2 queries."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def language_of(model: "BilingualModel", documents: list[str], given: str | None, terminal: Terminal) -> str:

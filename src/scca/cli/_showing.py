@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from .._wording import counted
 from ._options import Debug, Json, Model, Quiet, Seed
-from ._shared import check_written, clipped, component_dict, counted, described, listed, load_bilingual
+from ._shared import check_written, clipped, component_dict, described, listed, load_bilingual
 from ._terminal import Terminal, one_line_errors
 
 __all__ = ["explain", "lexicon", "report"]

@@ -7,6 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
+from .._wording import counted
 from ._files import PairError, Piped, opened
 
 __all__ = ["LONGEST", "LinePairs", "lines", "lines_of"]
@@ -90,8 +91,8 @@ class LinePairs:
                     counts = [number - 1, number - 1]
                     counts[longer] = number + sum(1 for _ in (first, second)[longer])
                     raise PairError(
-                        f"{self.paths[0]} has {counts[0]} lines and {self.paths[1]} has {counts[1]}: line {number} of "
-                        f"{self.paths[longer]} has no mate; put both documents of a pair on the same line."
+                        f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]}: line "
+                        f"{number} of {self.paths[longer]} has no mate; put both documents of a pair on the same line."
                     )
                 yield one, other
 

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from .._wording import called
+from .._wording import called, counted
 from ._files import PairError, Piped
 from ._lines import LONGEST, lines
 
@@ -40,8 +40,8 @@ class TablePairs:
             # too many fields are no better than too few: an unquoted separator has cut a text in two
             if len(row) != len(self._header):
                 raise PairError(
-                    f"Data row {number} of {self.path} (line {line}) has {len(row)} fields and the header has "
-                    f"{len(self._header)}; add or quote fields so that they agree."
+                    f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the header "
+                    f"has {len(self._header)}; add or quote fields so that they agree."
                 )
             yield row[one], row[other]
 
@@ -51,8 +51,10 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
     listed = ", ".join(map(repr, names))
     if columns is None:
         if len(names) != 2:
-            count = "1 column" if len(names) == 1 else f"{len(names)} columns"
-            raise PairError(f"{path} has {count} ({listed}); pass {called('columns')} with the names of two.")
+            raise PairError(
+                f"{path} has {counted(len(names), 'column')} ({listed}); pass {called('columns')} with the names "
+                "of two."
+            )
         columns = (names[0], names[1])
         prose = [name for name in names if len(name.split()) > _LONGEST_NAME]
         if prose:

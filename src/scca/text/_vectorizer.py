@@ -96,7 +96,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         kept, idf = inverse_frequencies(np.diff(counts.indptr), counts.shape[0], min_df)
         if not len(kept):
             raise ValueError(
-                f"no word is left: of {counts.shape[1]} words none is in at least {min_df} ({called('min_df')}) and in "
+                f"no word is left: of {counts.shape[1]} words none is in at least {called('min_df', min_df)} and in "
                 f"fewer than all {counts.shape[0]} documents; lower {called('min_df')} or pass more documents."
             )
         self.words_ = counter.get_feature_names_out()[kept]
