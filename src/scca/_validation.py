@@ -190,8 +190,8 @@ def warn_uninformative(data, name: str) -> None:
     zero = _zero_rows(data)
     if zero.any():
         warn(
-            f"{name} has {counted(int(np.count_nonzero(zero)), 'all-zero sample')} (first: {np.argmax(zero)}); such samples "
-            "carry no information: drop the pairs if that is not meant.",
+            f"{name} has {counted(int(np.count_nonzero(zero)), 'all-zero sample')} (first: {np.argmax(zero)}); such "
+            "samples carry no information: drop the pairs if that is not meant.",
             DataWarning,
         )
 

@@ -1,4 +1,4 @@
-"""The command among others in a shell: speed, pipes, exit codes, what it writes over and what it sends to a terminal."""
+"""The command among others in a shell: speed, pipes, exit codes, what it writes and what it sends to a terminal."""
 
 import json
 import os

@@ -83,6 +83,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             )
         if self.analyzer not in ("word", "char", "char_wb"):
             raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
+        if self.stop_words is not None and self.analyzer != "word":
+            raise ValueError(
+                f"{called('stop_words')} are words, and {called('analyzer', self.analyzer)} reads none; leave out one of "
+                "the two."
+            )
         seen: set[str] = set()
         counter = self._counter(None, seen)
         try:
@@ -140,15 +145,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
         def words(text: str) -> list[str]:
             found = tokenize(text)
+            if not stop_words:
+                return found
             if seen is not None:
                 seen.update(stop_words.intersection(found))
-            return found
+            return [word for word in found if word not in stop_words]
 
         return CountVectorizer(
             preprocessor=self._spelt,
             tokenizer=words if self.analyzer == "word" else None,
             token_pattern=None,
-            stop_words=list(stop_words) or None,
             ngram_range=tuple(self.ngram_range),
             analyzer=self.analyzer,
             vocabulary=vocabulary,
