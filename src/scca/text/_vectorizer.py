@@ -85,8 +85,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
         if self.stop_words is not None and self.analyzer != "word":
             raise ValueError(
-                f"{called('stop_words')} are words, and {called('analyzer', self.analyzer)} reads none; leave out one of "
-                "the two."
+                f"{called('stop_words')} are words, and {called('analyzer', self.analyzer)} reads none; leave out one "
+                "of the two."
             )
         seen: set[str] = set()
         counter = self._counter(None, seen)
