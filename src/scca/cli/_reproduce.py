@@ -76,11 +76,9 @@ class Request:
                 PairedText.of(trilingual.en, trilingual.texts(language), ("en", language)) for language in ("fr", "es")
             )
             return self._counted(french, "built-in-en-fr"), self._counted(spanish, "built-in-en-es")
-        files = self.corpus or (self.table, None)
-        pairs = read_pairs(
-            *(from_pipe(given) for given in files if given is not None), languages=self.languages, columns=self.columns
-        )
-        counted = self._counted(pairs, _name(*files))
+        sources = [from_pipe(given) for given in self.files()]
+        pairs = read_pairs(*sources, languages=self.languages, columns=self.columns)
+        counted = self._counted(pairs, _name(self.files()))
         return counted, counted
 
     def _counted(self, pairs: PairedText, name: str) -> Corpus:
