@@ -6,6 +6,7 @@
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
+`python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
 `python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
@@ -25,6 +26,7 @@ from . import (
     memory,
     peers,
     readability,
+    shell,
     single_component,
     sparse_lasso,
     subjects,
@@ -51,6 +53,7 @@ def main() -> None:
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
+        "shell": shell.run,
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),

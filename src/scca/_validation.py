@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
+from ._wording import counted
 from .engine import warn
 
 __all__ = [
@@ -182,15 +183,15 @@ def warn_uninformative(data, name: str) -> None:
         )
     if n_constant:
         warn(
-            f"{name} has {n_constant} constant features (first: {np.argmax(constant)}), which say nothing; drop "
-            "them if that is not meant.",
+            f"{name} has {counted(n_constant, 'constant feature')} (first: {np.argmax(constant)}); such features say "
+            "nothing: drop them if that is not meant.",
             DataWarning,
         )
     zero = _zero_rows(data)
     if zero.any():
         warn(
-            f"{name} has {np.count_nonzero(zero)} all-zero samples (first: {np.argmax(zero)}), which carry no "
-            "information; drop such pairs if that is not meant.",
+            f"{name} has {counted(int(np.count_nonzero(zero)), 'all-zero sample')} (first: {np.argmax(zero)}); such "
+            "samples carry no information: drop the pairs if that is not meant.",
             DataWarning,
         )
 

@@ -99,7 +99,7 @@ class TestAll:
     @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
     def test_zero_samples_warn(self, estimator, X, Y, store):
         Y[7] = 0
-        with pytest.warns(DataWarning, match=r"Y has 1 all-zero samples \(first: 7\)"):
+        with pytest.warns(DataWarning, match=r"Y has 1 all-zero sample \(first: 7\)"):
             model = estimator(1).fit(store(X), store(Y))
         assert np.isfinite(model.transform_y(store(Y))).all()
 

@@ -298,7 +298,7 @@ class TestSearch:
             warnings.simplefilter("error", DataWarning)
             small().fit(X, pairs[1])
         X[:, 4] = 1
-        with pytest.warns(DataWarning, match="X has 1 constant features") as caught:
+        with pytest.warns(DataWarning, match="X has 1 constant feature ") as caught:
             small().fit(X, pairs[1])
         assert len(caught) == 1
 

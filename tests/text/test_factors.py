@@ -173,7 +173,7 @@ class TestShell:
     )
     def test_what_has_no_meaning_is_refused(self, files, options, sentence):
         code, out, said = self.run("fit", files / "x.aa", files / "x.bb", "-o", files / "m.scca", *options)
-        assert code == 1
+        assert code == 2
         assert out == ""
         assert said.count("\n") == 1
         assert sentence in said

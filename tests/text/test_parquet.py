@@ -48,7 +48,7 @@ def test_parquet_columns_that_cannot_be_chosen(parquet):
             "codes": pyarrow.array([1]).dictionary_encode(),
         }
     )
-    assert "has 6 column(s)" in refusal(path)
+    assert "has 6 columns" in refusal(path)
     assert "has no column 'de' among 'en', 'n'" in refusal(path, columns=("en", "de"))
     for column in ("n", "bytes", "lists", "large_lists", "codes"):
         message = refusal(path, columns=("en", column))

@@ -50,7 +50,7 @@ def test_a_table_without_a_header_is_not_robbed_of_its_first_pair(write):
 def test_columns_that_cannot_be_chosen(write, suffix):
     tab = "," if suffix == "csv" else "\t"
     path = write(f"a.{suffix}", "en,fr,en\n1,2,3\n".replace(",", tab))
-    assert "has 3 column(s) ('en', 'fr', 'en')" in refusal(path)
+    assert "has 3 columns ('en', 'fr', 'en')" in refusal(path)
     assert "has no column 'de' among 'en', 'fr', 'en'" in refusal(path, columns=("fr", "de"))
     assert "has no column 'it'" in refusal(path, languages=("fr", "it"))
     assert "has more than one column 'en'" in refusal(path, columns=("fr", "en"))

@@ -37,7 +37,7 @@ def test_tmx_selects_languages(write):
     path = write("a.tmx", tmx({"en": "one", "fr": "un"}, {"en": "two", "FR": "deux", "de": "zwei"}))
     message = refusal(path)
     assert "has 3 ('en', 'fr', 'de')" in message
-    assert "languages=" in message
+    assert "pass languages with two" in message
     pairs = read_pairs(path, languages=("Fr", "EN"))
     assert pairs.languages == ("Fr", "EN")
     assert list(pairs) == [("un", "one"), ("deux", "two")]

@@ -110,9 +110,9 @@ def test_a_model_does_not_depend_on_the_origin(rng, model, offset):
     np.testing.assert_allclose(far.x_weights_, weights, atol=1e-5 * np.abs(weights).max())
     np.testing.assert_allclose(far.transform(X + offset), scores, atol=1e-5)
     one_column = np.column_stack([X, np.full(60, offset)])
-    with pytest.warns(UserWarning, match="1 constant features"):
+    with pytest.warns(UserWarning, match="1 constant feature "):
         scores = model.fit(one_column, Y).transform(one_column)
-    with pytest.warns(UserWarning, match="1 constant features"):
+    with pytest.warns(UserWarning, match="1 constant feature "):
         expected = model.fit(np.column_stack([X, np.zeros(60)]), Y).transform(np.column_stack([X, np.zeros(60)]))
     np.testing.assert_allclose(scores, expected, atol=1e-10)
 

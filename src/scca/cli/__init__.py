@@ -1,5 +1,6 @@
 """The `scca` command."""
 
+import signal
 import sys
 
 __all__ = ["main"]
@@ -8,11 +9,17 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; its libraries are an extra of the package."""
     try:
-        from ._app import app  # here, so that Ctrl-C while libraries load ends as quietly as later
+        signal.signal(signal.SIGTERM, _end)
+        from ._app import run  # here, so that Ctrl-C while libraries load ends as quietly as later
 
-        app(prog_name="scca")
+        sys.exit(run())
     except ImportError as error:
         sys.exit(f"scca: the command line needs {error.name}: pip install 'scca[cli]'.")
     except KeyboardInterrupt:
         print("scca: interrupted; no file is left half-written.", file=sys.stderr)
         sys.exit(130)
+
+
+def _end(number: int, frame) -> None:
+    """End by an exception, so that drafts of files are removed."""
+    sys.exit(128 + number)

@@ -13,7 +13,7 @@ from ..estimators import KernelCCA
 from ..persistence import save
 from ..retrieval import average_precision
 from ..text import BilingualModel, Component, PairedText, WordPair
-from ._terminal import Terminal
+from ._terminal import Terminal, call_at_fault
 from ._words import lexicon_table
 
 __all__ = ["run_demo"]
@@ -60,7 +60,8 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; name a folder.")
     corpus = load_trilingual()
-    first, second = (np.array(corpus.texts(language), dtype=object) for language in languages)
+    with call_at_fault():
+        first, second = (np.array(corpus.texts(language), dtype=object) for language in languages)
     order = np.random.default_rng(seed).permutation(len(corpus))
     train, test = order[:_TRAIN], order[_TRAIN:]
     terminal.note(f"learning from {len(train)} documents in {languages[0]} and {languages[1]}")
@@ -141,12 +142,14 @@ def _tell(story: _Story, folder: Path, terminal: Terminal) -> None:
         sides = (" ".join(word.name for word in side[:_WORDS]) for side in (component.words, component.mate_words))
         held_out = component.held_out_correlation
         terminal.print(f"  {'' if held_out is None else f'{held_out:.2f}':4}  {'  |  '.join(sides)}")
-    terminal.print(f"\nA document it has not seen, in {first}:\n  {story.query}")
+    terminal.print("", f"A document it has not seen, in {first}:", f"  {story.query}")
     right = "its true mate" if story.mate_is_right else "not its true mate"
-    terminal.print(f"\nThe nearest of {story.n_candidates} in {second}, {right}:\n  {story.mate}")
+    terminal.print("", f"The nearest of {story.n_candidates} in {second}, {right}:", f"  {story.mate}")
     terminal.print(
-        f"\n{second} words generated for it, {story.in_true_mate} of {len(story.generated)} in its true mate:\n"
-        f"  {' '.join(story.generated)}\n"
+        "",
+        f"{second} words generated for it, {story.in_true_mate} of {len(story.generated)} in its true mate:",
+        f"  {' '.join(story.generated)}",
+        "",
     )
     terminal.print(f"{len(story.pairs)} of the {story.n_trusted} pairs of words with a trust of {_TRUSTED} or more:")
     rows = [(pair.word, pair.mate, f"{pair.trust:.2f}", str(pair.documents)) for pair in story.pairs]
@@ -157,7 +160,7 @@ def _tell(story: _Story, folder: Path, terminal: Terminal) -> None:
         for each in story.found
     ]
     terminal.table(("mates of unseen documents by", f"{first} words read", "average precision"), table)
-    terminal.print(f"\nin {folder}: model.scca, report.html, words.tsv and sparsity.png")
+    terminal.print("", f"in {folder}: model.scca, report.html, words.tsv and sparsity.png")
     terminal.print(f"next: scca explain {folder / 'model.scca'}, or open {folder / 'report.html'}")
 
 

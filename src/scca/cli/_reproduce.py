@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..datasets import load_trilingual
-from ..reproduce import Corpus, Results, Settings, count_corpus, parse_size, reproduce
+from ..reproduce import NAMES, Corpus, Results, Settings, count_corpus, parse_size, reproduce
 from ..reproduce._claims import compare
 from ..text import PairedText, read_pairs
-from ._terminal import Terminal
+from ._shared import check_standard_input, from_pipe, is_same_file
+from ._terminal import CallError, Terminal, call_at_fault
 
 __all__ = ["Request", "run_reproduce"]
 
@@ -61,19 +62,23 @@ class Request:
                 words += [f"--{name}", str(getattr(self, name))]
         return shlex.join(words)
 
+    def files(self) -> list[Path]:
+        """What is read, if anything is."""
+        return [*(self.corpus or ()), *([self.table] if self.table else [])]
+
     def corpora(self) -> tuple[Corpus, Corpus]:
         """What stands for the paper's English-French and English-Spanish corpora."""
         if self.corpus and self.table:
-            raise ValueError("reproduce takes either --corpus or --table; give one of the two.")
+            raise CallError("reproduce takes either --corpus or --table; give one of the two.")
         if not (self.corpus or self.table):
             trilingual = load_trilingual()
             french, spanish = (
                 PairedText.of(trilingual.en, trilingual.texts(language), ("en", language)) for language in ("fr", "es")
             )
             return self._counted(french, "built-in-en-fr"), self._counted(spanish, "built-in-en-es")
-        files = self.corpus or (self.table, None)
-        pairs = read_pairs(*files, languages=self.languages, columns=self.columns)
-        counted = self._counted(pairs, _name(*files))
+        sources = [from_pipe(given) for given in self.files()]
+        pairs = read_pairs(*sources, languages=self.languages, columns=self.columns)
+        counted = self._counted(pairs, _name(self.files()))
         return counted, counted
 
     def _counted(self, pairs: PairedText, name: str) -> Corpus:
@@ -87,13 +92,29 @@ class Request:
 
 def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, terminal: Terminal) -> None:
     """Run what is asked for, and print how it compares."""
-    settings, names = request.settings(), [name for given in only for name in given.split(",") if name]
+    names = [name for given in only for name in given.split(",") if name]
+    with call_at_fault():
+        settings = request.settings()
+        for name in names:
+            if name not in NAMES:
+                raise ValueError(f"there is no experiment {name!r}; choose from {', '.join(NAMES)}.")
+    check_standard_input(*request.files())
+    _check_kept(folder, request.files())
     french, spanish = request.corpora()
     with terminal.progress("tasks") as progress:
         results = reproduce(
             folder, french, spanish, settings, only=names, jobs=jobs, command=request.command(), progress=progress
         )
     _tell(results, terminal)
+
+
+def _check_kept(folder: Path, inputs: list[Path]) -> None:
+    """Refuse a folder in which a result would replace an input."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        is_result = path.stem.startswith(NAMES) or path.name in ("index.html", "README.md", "manifest.json")
+        for given in inputs:
+            if is_result and is_same_file(path, given):
+                raise CallError(f"{path} is the input {given}, which would be replaced; name another folder with -o.")
 
 
 def _tell(results: Results, terminal: Terminal) -> None:
@@ -104,11 +125,10 @@ def _tell(results: Results, terminal: Terminal) -> None:
         return
     rows = [(claim.where, claim.statement, claim.paper, claim.found, claim.verdict) for claim in claims]
     terminal.table(("", "the paper's statement", "paper", "here", ""), rows)
-    terminal.print(f"\nnumbers, figures and page: {results.folder / 'index.html'}")
+    terminal.print("", f"numbers, figures and page: {results.folder / 'index.html'}")
 
 
-def _name(first: Path, second: Path | None) -> str:
+def _name(files: list[Path]) -> str:
     """What one or two files are called, without their endings."""
-    names = [first.name] if second is None else [first.name, second.name]
-    stems = dict.fromkeys(re.sub(r"[^\w-]+", "-", name.split(".")[0]).strip("-") for name in names)
+    stems = dict.fromkeys(re.sub(r"[^\w-]+", "-", path.name.split(".")[0]).strip("-") for path in files)
     return "-".join(stems) or "corpus"

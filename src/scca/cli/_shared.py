@@ -1,20 +1,30 @@
 """What several commands do alike: load a model, tell a language, clip and list."""
 
+import os
+from math import isfinite
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import numpy as np
+from .._files import check_output
+from .._wording import counted
+from ._terminal import CallError, Terminal
 
-from .. import load
-from ..text import BilingualModel, Component
-from ._terminal import Terminal
+if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need it
+    from ..text import BilingualModel, Component
+    from ..text._files import Piped
 
 __all__ = [
     "as_penalty",
+    "check_standard_input",
+    "check_written",
     "clipped",
     "component_dict",
     "described",
+    "from_pipe",
+    "is_same_file",
     "language_of",
     "listed",
+    "listed_words",
     "load_bilingual",
     "note_language",
     "note_unknown",
@@ -22,21 +32,66 @@ __all__ = [
 ]
 
 
-def load_bilingual(path: Path) -> BilingualModel:
+def load_bilingual(path: Path) -> "BilingualModel":
+    from ..persistence import load
+    from ..text import BilingualModel
+
     model = load(path)
     if not isinstance(model, BilingualModel):
         raise ValueError(f"{path} holds a {type(model).__name__}, not a bilingual model; make one with scca fit.")
     return model
 
 
-def as_penalty(given: str) -> str | float:
+def check_written(output: Path, *inputs: Path | None) -> None:
+    """Refuse, before any work, an output that cannot be written or would replace an input."""
+    for given in inputs:
+        if given is not None and is_same_file(output, given):
+            raise CallError(f"{output} is the input {given}, which would be replaced; name another file with -o.")
+    check_output(output)
+
+
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether two names lead to the same file: links followed, and hard ones seen."""
+    if os.path.realpath(one) == os.path.realpath(other):
+        return True
+    return one.exists() and other.exists() and os.path.samefile(one, other)
+
+
+def check_standard_input(*inputs: Path | None) -> None:
+    if [str(given) for given in inputs].count("-") > 1:
+        raise CallError("standard input (-) can be read once only; name a file for the other.")
+
+
+def from_pipe(given: Path) -> "Path | Piped":
+    """What is named on the command line, `<(zcat corpus.gz)` included: a pipe, which can be read only once."""
+    from ..text._files import Piped
+
+    return Piped(given) if given.is_fifo() else given
+
+
+def as_penalty(given: str, option: str) -> str | float:
+    """A penalty as the library takes it."""
+    number = given.replace(" ", "").removeprefix("auto*")
     try:
-        return float(given)
+        value = 1.0 if given == "auto" else float(number)
     except ValueError:
-        return given
+        value = -1.0
+    if not value >= 0:
+        raise CallError(f'{option} must be "auto", "auto*FACTOR" or a number greater than 0; got {given}.')
+    return given if given.startswith("auto") else value
 
 
-def language_of(model: BilingualModel, documents: list[str], given: str | None, terminal: Terminal) -> str:
+def listed_words(path: Path) -> list[str]:
+    """The words in a file, one a line, blank lines left out."""
+    from .._validation import DataWarning
+    from ..engine import silenced
+    from ..text import read_documents
+
+    with silenced(DataWarning):  # of blank lines
+        return [word for line in read_documents(from_pipe(path)) if (word := line.strip())]
+
+
+def language_of(model: "BilingualModel", documents: list[str], given: str | None, terminal: Terminal) -> str:
     if given is not None:
         model.other(given)  # complains about a language the model does not have
         return given
@@ -45,23 +100,26 @@ def language_of(model: BilingualModel, documents: list[str], given: str | None, 
     return source
 
 
-def note_unknown(terminal: Terminal, what: str, known, language: str) -> None:
+def note_unknown(terminal: Terminal, one: str, many: str, known, language: str) -> None:
     unknown = [i for i, is_known in enumerate(known) if not is_known]
-    if unknown:
+    if len(unknown) == 1:
+        line = unknown[0] + 1
+        terminal.note(f"scca: note: 1 {one} holds no known {language} word (line {line}); it ties with everything.")
+    elif unknown:
         terminal.note(
-            f"scca: note: {len(unknown)} {what} hold no known {language} word (first: line {unknown[0] + 1}); they tie "
+            f"scca: note: {len(unknown)} {many} hold no known {language} word (first: line {unknown[0] + 1}); they tie "
             "with everything."
         )
 
 
-def note_language(terminal: Terminal, model: BilingualModel, documents: list[str], language: str) -> None:
+def note_language(terminal: Terminal, model: "BilingualModel", documents: list[str], language: str) -> None:
     """Say so where documents look like the other language."""
     counts = {name: model.vectorize(documents, name).nnz for name in model.languages_}
     if counts[model.other(language)] > 2 * counts[language]:
         terminal.note(f"scca: note: the candidates look like {model.other(language)}, not {language}; check the files.")
 
 
-def summary_of(model: BilingualModel) -> dict:
+def summary_of(model: "BilingualModel") -> dict:
     scca = model.scca_
     return {
         "languages": list(model.languages_),
@@ -74,12 +132,12 @@ def summary_of(model: BilingualModel) -> dict:
     }
 
 
-def _used_of_the_second(model: BilingualModel) -> dict:
+def _used_of_the_second(model: "BilingualModel") -> dict:
     """Documents, or words where components are shared factors."""
     used = int(model.scca_.y_weights_.any(axis=1).sum())
     if model.scca_.anchors is None:
         held_out = getattr(model.scca_, "held_out_correlations_", None)
-        if held_out is not None and not np.isfinite(held_out).all():  # too few pairs to leave any out
+        if held_out is not None and not all(map(isfinite, held_out)):  # too few pairs to leave any out
             held_out = None
         return {
             "documents_used": None,
@@ -90,16 +148,17 @@ def _used_of_the_second(model: BilingualModel) -> dict:
     return {"documents_used": used}
 
 
-def described(c: Component) -> str:
+def described(c: "Component") -> str:
     """A component in numbers."""
     if c.anchor is None:
         held_out = "" if c.held_out_correlation is None else f" ({c.held_out_correlation:.3f} on pairs left out)"
-        return f"correlation {c.correlation:.3f}{held_out}, {len(c.words)} and {len(c.mate_words)} words"
-    documents = f"{len(c.documents)} document{'s' * (len(c.documents) != 1)}"
-    return f"correlation {c.correlation:.3f}, {len(c.words)} words, {documents}"
+        words = f"{len(c.words)} and {counted(len(c.mate_words), 'word')}"
+        return f"correlation {c.correlation:.3f}{held_out}, {words}"
+    words, documents = counted(len(c.words), "word"), counted(len(c.documents), "document")
+    return f"correlation {c.correlation:.3f}, {words}, {documents}"
 
 
-def component_dict(c: Component, top: int) -> dict:
+def component_dict(c: "Component", top: int) -> dict:
     def weighted(items, name):
         plain = [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
         if items and items[0].loading is not None:

@@ -2,37 +2,50 @@
 
 import functools
 import json
+import re
 import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
-__all__ = ["Debug", "Json", "Quiet", "Seed", "Terminal", "one_line_errors"]
+from .._wording import naming
+from ._options import option
 
-Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+__all__ = ["WRONG_CALL", "CallError", "Terminal", "call_at_fault", "harmless", "one_line_errors", "plain_json", "say"]
+
+WRONG_INPUT, WRONG_CALL, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141  # exit statuses
+
+# Control characters of both sets, which terminals obey; line and paragraph separators; embeddings and overrides of the
+# direction of writing, which show a text as another one; halves of characters, which cannot be written at all.
+_HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_HARMFUL_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-_OPTIONS = {
-    "drop_empty=True": "--drop-empty",
-    "columns= with": "--columns with",
-    "`n_components`": "--components",
-    "n_components": "--components",
-    "min_df=": "--min-df ",
-    "min_df": "--min-df",
-    "stop_words": "--stop-words",
-    "; name it.": "; name it with --from.",
-}
+def harmless(text: str) -> str:
+    r"""Text of a document, a file name or a model with the characters that a terminal would obey as escapes: \x1b."""
+    return _HARMFUL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def plain_json(value) -> str:
+    """JSON that a terminal can show: what is harmful is escaped, which changes nothing for a reader of JSON."""
+    text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return _HARMFUL_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+class CallError(ValueError):
+    """The call is at fault, whatever the input is: options that contradict each other, or one that is missing."""
+
+
+@contextmanager
+def call_at_fault() -> Iterator[None]:
+    """A context in which whatever is refused is refused for how the command was called."""
+    try:
+        yield
+    except ValueError as error:
+        raise CallError(str(error)) from error
 
 
 def one_line_errors(command: Callable) -> Callable:
@@ -41,26 +54,27 @@ def one_line_errors(command: Callable) -> Callable:
     @functools.wraps(command)
     def wrapped(*args, debug: bool = False, **options):
         try:
-            with warnings.catch_warnings():
+            with warnings.catch_warnings(), naming(option):
                 warnings.showwarning = _note if not options.get("quiet") else _ignore
                 warnings.simplefilter("default")
-                return command(*args, debug=debug, **options)
+                command(*args, debug=debug, **options)
+                sys.stdout.flush()  # here, where a full disk can still be told of
         except KeyboardInterrupt:
-            _say("scca: interrupted; no file is left half-written.")
-            raise typer.Exit(130) from None
+            say("scca: interrupted; no file is left half-written.")
+            raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:  # the reader, `head` for example, has seen enough
             sys.stderr.close()
-            raise typer.Exit(141) from None
+            raise typer.Exit(PIPE_CLOSED) from None
         except MemoryError as error:
             if debug:
                 raise
-            _say("scca: not enough memory; use fewer documents or components, or raise --min-df.")
-            raise typer.Exit(1) from error
+            say("scca: not enough memory; use fewer documents or components, or raise --min-df.")
+            raise typer.Exit(WRONG_INPUT) from error
         except (ValueError, TypeError, OSError, ImportError) as error:
             if debug:
                 raise
-            _say(f"scca: {_sentence(error)}")
-            raise typer.Exit(1) from error
+            say(f"scca: {_sentence(error)}")
+            raise typer.Exit(WRONG_CALL if isinstance(error, CallError) else WRONG_INPUT) from error
 
     return wrapped
 
@@ -69,33 +83,29 @@ def _sentence(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror.lower()}."
-    return _as_options(" ".join(str(error).split()))
-
-
-def _as_options(text: str) -> str:
-    """A message of the library with its parameters called as the command line calls them."""
-    for parameter, option in _OPTIONS.items():
-        text = text.replace(parameter, option)
-    return text
+    return " ".join(str(error).split())
 
 
 def _note(message, category, filename, lineno, file=None, line=None) -> None:
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning):
-        _say(f"scca: note: {_as_options(' '.join(str(message).split()))}")
+        say(f"scca: note: {' '.join(str(message).split())}")
 
 
 def _ignore(*args, **kwargs) -> None:
     pass
 
 
-def _say(line: str) -> None:
-    print(line, file=sys.stderr)
+def say(line: str) -> None:
+    """One line on standard error."""
+    print(harmless(line), file=sys.stderr)
 
 
 class Terminal:
     """Results on standard output; progress and notes on standard error, unless quiet."""
 
     def __init__(self, quiet: bool = False, as_json: bool = False):
+        from rich.console import Console  # here: help and mistakes need none of it
+
         self.as_json = as_json
         self._quiet = quiet
         self._out = Console()
@@ -103,24 +113,28 @@ class Terminal:
 
     def note(self, line: str) -> None:
         if not self._quiet:
-            _say(line)
+            say(line)
 
-    def print(self, line: str) -> None:
-        print(line if not self._out.is_terminal else textwrap.fill(line, self._out.width, replace_whitespace=False))
+    def print(self, *lines: str) -> None:
+        for line in map(harmless, lines):
+            print(line if not self._out.is_terminal else textwrap.fill(line, self._out.width, replace_whitespace=False))
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Columns on a terminal; in a pipe one line a row, fields separated by tabs, nothing cut."""
         if not self._out.is_terminal:
             for row in (header, *rows):
-                print("\t".join(row))
+                print("\t".join(map(harmless, row)))
             return
-        table = Table(*header, box=None)
+        from rich.markup import escape
+        from rich.table import Table
+
+        table = Table(*(escape(harmless(name)) for name in header), box=None)
         for row in rows:
-            table.add_row(*map(escape, row))
+            table.add_row(*(escape(harmless(field)) for field in row))
         self._out.print(table, highlight=False)
 
     def json(self, value) -> None:
-        sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+        sys.stdout.write(plain_json(value))
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
@@ -128,6 +142,15 @@ class Terminal:
         if self._quiet or not self._err.is_terminal:
             yield None
             return
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            SpinnerColumn,
+            TextColumn,
+            TimeRemainingColumn,
+        )
+
         columns = (SpinnerColumn(), TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(*columns, console=self._err, transient=True) as bars:
             task = bars.add_task(what, total=None)

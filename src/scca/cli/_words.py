@@ -1,18 +1,16 @@
 """What the commands about single words print: translations, and word lists."""
 
-import json
 import sys
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import typer
 
-from .._files import atomic_write, check_output
-from .._validation import DataWarning
-from ..text import Translation, WordPair, read_documents
-from ._shared import listed, load_bilingual
-from ._terminal import Terminal
+from .._files import atomic_write
+from .._wording import counted
+from ..text import Translation, WordPair
+from ._shared import check_written, listed, listed_words, load_bilingual
+from ._terminal import WRONG_INPUT, CallError, Terminal, harmless, plain_json, say
 
 __all__ = ["lexicon_table", "print_translations", "words_asked", "write_lexicon"]
 
@@ -21,13 +19,9 @@ _HEADER = ("word", "translation", "trust", "documents", "together", "mutual", "o
 
 def words_asked(words: list[str] | None, file: Path | None) -> list[str]:
     """The words that were named and those in a file, blank lines left out."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # of blank lines
-        asked = [*(words or []), *([] if file is None else read_documents(file))]
-    asked = [stripped for word in asked if (stripped := word.strip())]
-    if not asked:
-        raise ValueError("translate needs a word; name some, or a file of words with --words.")
-    return asked
+    if not words and file is None:
+        raise CallError("translate needs a word; name some, or a file of words with --words.")
+    return [*(words or []), *([] if file is None else listed_words(file))]
 
 
 def print_translations(found: Sequence[Translation], top: int, terminal: Terminal) -> None:
@@ -40,13 +34,13 @@ def print_translations(found: Sequence[Translation], top: int, terminal: Termina
                 _print_translation(item, top, terminal)
     unknown = [item for item in found if not item.known]
     for item in unknown:
-        print(f"scca: {item.note.replace('; name its language.', '; name its language with --from.')}", file=sys.stderr)
+        say(f"scca: {item.note}")
     if unknown:
-        raise typer.Exit(1)
+        raise typer.Exit(WRONG_INPUT)
 
 
 def _print_translation(item: Translation, top: int, terminal: Terminal) -> None:
-    in_documents = f"{item.documents} document{'s' * (item.documents != 1)}"
+    in_documents = counted(item.documents, "document")
     trusted = "" if item.trust is None else f", trust {item.trust:.2f}"
     joined = [word for word in item.words if word.weight > 0]
     terminal.print(f"{item.word} ({item.source}, in {in_documents}{trusted}): {listed(joined[:top]) or 'nothing'}")
@@ -75,15 +69,15 @@ def _translation_dict(item: Translation) -> dict:
 def write_lexicon(model: Path, output: Path, terminal: Terminal, *, source, least, trust, top) -> None:
     """The word list of a model file, to a file or to standard output."""
     to_file = str(output) != "-"
-    if to_file and check_output(output) == model.resolve():
-        raise ValueError(f"{output} is the model; name another file with -o.")
+    if to_file:
+        check_written(output, model)
     bilingual = load_bilingual(model)
     with terminal.progress("linking words") as progress:
         pairs = bilingual.lexicon(source=source, least=least, trust=trust, top=top, progress=progress)
     source = source or bilingual.languages_[0]
     if terminal.as_json:
         listing = {"from": source, "to": bilingual.other(source), "words": [_pair_dict(pair) for pair in pairs]}
-        text = json.dumps(listing, ensure_ascii=False, indent=2) + "\n"
+        text = plain_json(listing)
     else:
         text = lexicon_table(pairs)
     if not to_file:
@@ -92,12 +86,12 @@ def write_lexicon(model: Path, output: Path, terminal: Terminal, *, source, leas
     with atomic_write(output) as file:
         file.write(text.encode())
     trusted = sum(pair.trust >= 0.9 for pair in pairs)
-    terminal.note(f"{len(pairs)} {source} words, {trusted} with a trust of 0.9 or more: {output}")
+    terminal.note(f"{counted(len(pairs), f'{source} word')}, {trusted} with a trust of 0.9 or more: {output}")
 
 
 def lexicon_table(pairs: Sequence[WordPair]) -> str:
-    """A word list as a table separated by tabs."""
-    return "".join("\t".join(row) + "\n" for row in (_HEADER, *map(_row, pairs)))
+    """A word list as a table separated by tabs; a term of characters may hold one, which is escaped."""
+    return "".join("\t".join(map(harmless, row)) + "\n" for row in (_HEADER, *map(_row, pairs)))
 
 
 def _row(pair: WordPair) -> tuple[str, ...]:

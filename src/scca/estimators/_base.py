@@ -22,6 +22,7 @@ from .._validation import (
     shown,
     warn_uninformative,
 )
+from .._wording import called, counted
 from ..engine import check_n_jobs, warn
 from ..retrieval import average_precision
 from ..views import FeatureView, Kernel, PreparedView, Projector, StoredKernelView
@@ -216,7 +217,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return min(bound, _MOST_COMPONENTS)
         if n_components > bound:
             raise ValueError(
-                f"`n_components` upper bound is {reason}. Got {n_components} instead. Reduce `n_components`."
+                f"`{called('n_components')}` upper bound is {reason}. Got {n_components} instead. Reduce "
+                f"`{called('n_components')}`."
             )
         return n_components
 
@@ -241,8 +243,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if getattr(self._projectors[self._transformed].preparation, "blank", False) and not scores.any(axis=1).all():
             unread = np.flatnonzero(~scores.any(axis=1))
             warn(
-                f"{self._transformed} has {len(unread)} samples without a feature that the model reads (first: "
-                f"{unread[0]}); their scores are 0 and say nothing.",
+                f"{self._transformed} has {counted(len(unread), 'sample')} without a feature that the model reads "
+                f"(first: {unread[0]}); such scores are 0 and say nothing.",
                 DataWarning,
             )
         return scores

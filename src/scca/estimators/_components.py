@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from .._wording import called
 from ..engine import warn
 from ..solver import ComponentResult, Penalty, solve_views
 from ..views import DeflatedView, Deflation, OrientedView, View
@@ -124,8 +125,8 @@ def _log(found: list[Component], level: int) -> None:
 def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
     if len(found) < n_components:
         warn(
-            f"the views are exhausted after {len(found)} of n_components={n_components} components: nothing they share "
-            f"is left; set n_components={len(found)}.",
+            f"the views are exhausted after {len(found)} of {called('n_components', n_components)} components: nothing "
+            f"they share is left; set {called('n_components', len(found))}.",
             ConvergenceWarning,
         )
     short = [number for number, component in enumerate(found) if not component.converged]
@@ -180,7 +181,7 @@ class _Search:
         if component is not None:
             warn(
                 f"every anchor left gives an empty component; one is made with e held at anchor {anchor} and "
-                f"mu={component.result.mu:.3g}: lower mu or raise gamma to choose otherwise.",
+                f"mu={component.result.mu:.3g}: lower {called('mu')} or raise {called('gamma')} to choose otherwise.",
                 EmptyComponentWarning,
             )
         return component

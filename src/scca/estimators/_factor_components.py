@@ -20,6 +20,7 @@ from .._validation import (
     check_verbose,
     shown,
 )
+from .._wording import called
 from ..engine import Pairs, Progress, blas_threads_for, warn
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import View
@@ -58,8 +59,8 @@ class FactorComponents(PairedTransformer):
         """What a fit leaves behind, and what there is to warn of."""
         if fit.scores.shape[1] < n_components:
             warn(
-                f"the views share {fit.scores.shape[1]} of n_components={n_components} factors; set "
-                f"n_components={fit.scores.shape[1]}.",
+                f"the views share {fit.scores.shape[1]} of {called('n_components', n_components)} factors; set "
+                f"{called('n_components', fit.scores.shape[1])}.",
                 ConvergenceWarning,
             )
         if not fit.converged:

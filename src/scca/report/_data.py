@@ -1,5 +1,6 @@
 """The numbers and words of a report, plain enough to be saved as JSON."""
 
+from copy import copy
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -47,8 +48,11 @@ class ReportData:
     components: list[dict]
 
 
-def prepare(model: BilingualModel) -> ReportData:
-    """Collect what the report of a fitted model shows."""
+def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
+    """Collect what the report of a fitted model shows; without `texts` its documents are numbers."""
+    if not texts:
+        model = copy(model)
+        model.texts_ = None
     scca = model.scca_
     components = []
     for component in model.components(n_mate_words=_SHOWN):

@@ -22,8 +22,8 @@ def render(data: ReportData) -> str:
     return render_template(__package__, "template.html", data=data, figures=figures)
 
 
-def write_report(model: BilingualModel, path) -> None:
-    """Write the page of a fitted model; it appears whole or not at all."""
-    page = render(prepare(model)).encode()
+def write_report(model: BilingualModel, path, *, texts: bool = True) -> None:
+    """Write the page of a fitted model, with or without its documents; it appears whole or not at all."""
+    page = render(prepare(model, texts=texts)).encode()
     with atomic_write(path) as file:
         file.write(page)

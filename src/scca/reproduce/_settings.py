@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 
 from .._validation import check_count
+from .._wording import called
 from ._corpus import FREQUENCIES
 
 __all__ = ["Settings", "Size", "parse_size"]
@@ -67,7 +68,7 @@ class Settings:
         for name in ("splits", "n_penalties", "varied"):
             check_count(getattr(self, name), name)
         if self.frequencies not in FREQUENCIES:
-            raise ValueError(f"frequencies must be 'training' or 'corpus'; got {self.frequencies!r}.")
+            raise ValueError(f"{called('frequencies')} must be 'training' or 'corpus'; got {self.frequencies!r}.")
 
     def quick(self) -> "Settings":
         """A small version that shows the same things with more noise."""

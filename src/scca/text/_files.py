@@ -2,15 +2,19 @@
 
 import gzip
 import os
+import shutil
 import stat
+import sys
+import tempfile
+import weakref
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-__all__ = ["PairError", "check_regular", "opened", "optional"]
+__all__ = ["PairError", "Piped", "check_regular", "opened", "optional", "readable"]
 
 
 class PairError(ValueError):
@@ -45,12 +49,43 @@ def check_regular(path: Path) -> None:
         raise PairError(f"{path} is empty; name a file with at least one document.")
 
 
+class Piped:
+    """Standard input ("-") or a pipe, read once into a file that lasts as long as this; messages call it by its name.
+
+    A pipe that nobody writes to is waited for, which is why readers refuse pipes unless they are wrapped in this.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.name = "standard input" if str(path) == "-" else str(path)
+        self.suffix = path.suffix
+        descriptor, self.copy = tempfile.mkstemp(prefix="scca-")
+        weakref.finalize(self, os.unlink, self.copy)
+        with (
+            open(descriptor, "wb") as file,
+            nullcontext(sys.stdin.buffer) if str(path) == "-" else open(path, "rb") as stream,
+        ):
+            shutil.copyfileobj(stream, file)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def readable(given: str | os.PathLike[str] | Piped) -> Path | Piped:
+    """What can be read as often as is needed."""
+    if isinstance(given, Piped):
+        return given
+    return Piped(Path(given)) if str(given) == "-" else Path(given)
+
+
 @contextmanager
-def opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path | Piped) -> Iterator[BinaryIO]:
     """The bytes of a file, decompressed if its name ends in .gz."""
-    check_regular(path)
+    if isinstance(path, Path):
+        check_regular(path)
+    file = path.copy if isinstance(path, Piped) else path
     try:
-        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else open(path, "rb") as stream:
+        with gzip.open(file, "rb") if path.suffix.lower() == ".gz" else open(file, "rb") as stream:
             yield cast(BinaryIO, stream)
     except EOFError as error:
         raise PairError(f"{path} is truncated: its gzip data end too early; copy or download it again.") from error
@@ -63,7 +98,7 @@ def opened(path: Path) -> Iterator[BinaryIO]:
         raise _unreadable(path, error) from error
 
 
-def _unreadable(path: Path, error: OSError | ValueError) -> PairError:
+def _unreadable(path: Path | Piped, error: OSError | ValueError) -> PairError:
     if isinstance(error, FileNotFoundError):
         return PairError(f"{path} does not exist; check the spelling and the folder.")
     if isinstance(error, PermissionError):

@@ -7,7 +7,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from ._files import PairError, opened
+from .._wording import counted
+from ._files import PairError, Piped, opened
 
 __all__ = ["LONGEST", "LinePairs", "lines", "lines_of"]
 
@@ -22,7 +23,7 @@ _FOREIGN = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
 _GZIP = b"\x1f\x8b"
 
 
-def lines(path: Path, *, ends: bool = False) -> Generator[str, None, None]:
+def lines(path: Path | Piped, *, ends: bool = False) -> Generator[str, None, None]:
     """Stream the lines of a plain or .gz file; `ends` keeps the line ends."""
     with opened(path) as stream:
         yield from lines_of(stream, str(path), ends=ends)
@@ -70,7 +71,7 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False) -> Iterator[str
 class LinePairs:
     """Two files, aligned line by line."""
 
-    def __init__(self, first: Path, second: Path):
+    def __init__(self, first: Path | Piped, second: Path | Piped):
         self.paths = (first, second)
 
     def __str__(self) -> str:
@@ -90,8 +91,8 @@ class LinePairs:
                     counts = [number - 1, number - 1]
                     counts[longer] = number + sum(1 for _ in (first, second)[longer])
                     raise PairError(
-                        f"{self.paths[0]} has {counts[0]} lines and {self.paths[1]} has {counts[1]}: line {number} of "
-                        f"{self.paths[longer]} has no mate; put both documents of a pair on the same line."
+                        f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]}: line "
+                        f"{number} of {self.paths[longer]} has no mate; put both documents of a pair on the same line."
                     )
                 yield one, other
 

@@ -9,7 +9,9 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_choice, check_count
+from .._validation import DataWarning, check_choice, check_count
+from .._wording import called
+from ..engine import warn
 from ..estimators import SparseCCA
 from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
@@ -139,7 +141,7 @@ class BilingualModel(Translating, BaseEstimator):
             raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}.")
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         log_counts = self.anchors is None if log_counts == "auto" else log_counts
-        vectorizers, views = [], []
+        vectorizers, views, unmatched = [], [], None
         for side in (0, 1):
             vectorizer = TextVectorizer(
                 lowercase=self.lowercase,
@@ -150,10 +152,15 @@ class BilingualModel(Translating, BaseEstimator):
                 log_counts=log_counts,
             )
             try:
-                views.append(vectorizer.fit_transform(pairs.documents(side)))
+                vectors, absent = vectorizer.learn(pairs.documents(side))
             except ValueError as error:
                 raise ValueError(f"{pairs.languages[side]}: {error}") from error
             vectorizers.append(vectorizer)
+            views.append(vectors)
+            unmatched = absent if unmatched is None else [word for word in unmatched if word in absent]
+        if unmatched:
+            count = "1 stop word stands" if len(unmatched) == 1 else f"{len(unmatched)} stop words stand"
+            warn(f"{count} in no document (first: {unmatched[0]!r}); check the spelling.", DataWarning)
         X, Y = views
         model = SparseCCA(
             self._n_components(X, Y),
@@ -216,7 +223,9 @@ class BilingualModel(Translating, BaseEstimator):
     def _side(self, language: str) -> int:
         check_is_fitted(self)
         if language not in self.languages_:
-            raise ValueError(f"language must be {self.languages_[0]!r} or {self.languages_[1]!r}; got {language!r}.")
+            raise ValueError(
+                f"{called('language')} must be {self.languages_[0]!r} or {self.languages_[1]!r}; got {language!r}."
+            )
         return self.languages_.index(language)
 
     def other(self, language: str) -> str:
@@ -230,7 +239,7 @@ class BilingualModel(Translating, BaseEstimator):
         if counts[0] == counts[1]:
             raise ValueError(
                 f"the language of the documents cannot be told: {counts[0]} of their words are known in both "
-                f"{self.languages_[0]} and {self.languages_[1]}; name it."
+                f"{self.languages_[0]} and {self.languages_[1]}; name it with {called('source')}."
             )
         return self.languages_[int(counts[1] > counts[0])]
 
@@ -289,7 +298,10 @@ class BilingualModel(Translating, BaseEstimator):
         if not self._has_factors():
             return [replace(texts[0], words=texts[0].words[:most]) for texts in self._generate(queries, source, [mu])]
         if not (isinstance(mu, str) and mu == "auto"):
-            raise ValueError(f"mu is for models with anchors; got mu={mu!r}: set top, the number of words, instead.")
+            raise ValueError(
+                f"{called('mu')} is for models with {called('anchors')}; got {called('mu', mu)}: set {called('top')}, "
+                "the number of words, instead."
+            )
         return self._expect(queries, source, most or _WORDS)
 
     def generate_path(self, query: str, mus: Sequence, *, source: str | None = None) -> list[GeneratedText]:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Protocol, TypeVar
 
 from .._validation import DataWarning
+from .._wording import called
 from ..engine import warn
 from ._files import PairError
 
@@ -47,7 +48,7 @@ class PairedText:
         if n_documents and not drop_empty:
             count = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
             warn(
-                f"{count} empty (first: {place}); pass drop_empty=True to leave such pairs out.",
+                f"{count} empty (first: {place}); pass {called('drop_empty', True)} to leave such pairs out.",
                 DataWarning,
             )
 
@@ -122,7 +123,7 @@ def two_names(names, what: str) -> tuple[str, str]:
     """`names` as two different strings; a string of two letters is no pair of names."""
     given = () if isinstance(names, str) else tuple(names)
     if len(given) != 2 or not all(isinstance(name, str) and name for name in given) or given[0] == given[1]:
-        raise PairError(f"{what} must be two different names; got {names!r}.")
+        raise PairError(f"{called(what)} must be two different names; got {names!r}.")
     return given
 
 
@@ -140,8 +141,8 @@ def _inspect(source: Source, drop_empty: bool) -> tuple[int, tuple[int, ...], in
             if pair[side] is None and not drop_empty:
                 place = source.place(side, position)
                 raise PairError(
-                    f"{place[0].upper()}{place[1:]} is missing; add it, or pass drop_empty=True to leave such pairs "
-                    "out."
+                    f"{place[0].upper()}{place[1:]} is missing; add it, or pass {called('drop_empty', True)} to leave "
+                    "such pairs out."
                 )
         positions.append(position)
         count += len(blank)

@@ -29,7 +29,7 @@ class ParquetPairs:
                 # a dictionary of strings is how pandas writes its categories
                 if str(kind.value_type if str(kind).startswith("dictionary") else kind) not in _TEXT:
                     raise PairError(
-                        f"Column {column!r} of {path} is of type {kind}, not string; convert it, or pass columns= with "
+                        f"Column {column!r} of {path} is of type {kind}, not string; convert it, or name "
                         "two string columns."
                     )
 

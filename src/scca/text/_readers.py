@@ -1,13 +1,14 @@
 """Reading paired text: two line-aligned files, a table, a Parquet file or a translation memory."""
 
-import sys
+from contextlib import closing
 from os import PathLike
 from pathlib import Path
 
 from .._validation import DataWarning
+from .._wording import called
 from ..engine import warn
-from ._files import PairError
-from ._lines import LinePairs, lines, lines_of
+from ._files import PairError, Piped, readable
+from ._lines import LinePairs, lines
 from ._paired import PairedText, two_names
 from ._parquet import ParquetPairs
 from ._tables import TablePairs
@@ -19,8 +20,8 @@ _SUFFIXES = ".tsv, .csv, .tmx (each also with .gz) and .parquet"
 
 
 def read_pairs(
-    first: str | PathLike[str],
-    second: str | PathLike[str] | None = None,
+    first: str | PathLike[str] | Piped,
+    second: str | PathLike[str] | Piped | None = None,
     *,
     languages: tuple[str, str] | None = None,
     columns: tuple[str, str] | None = None,
@@ -33,10 +34,11 @@ def read_pairs(
 
     Parameters
     ----------
-    first : path
+    first : path or Piped
         With `second`, a text file with one document a line. Otherwise a table with a header row (.tsv without quoting,
         or .csv), a .parquet file, or a .tmx translation memory. Each but .parquet may be compressed (.gz).
-    second : path, optional
+        "-" is standard input; alone it is a table separated by tabs.
+    second : path or Piped, optional
         The text file whose line i is the mate of line i of `first`.
     languages : tuple of two str, optional
         Labels of the sides. Of a translation memory they select the languages ("en" is also "en-US"), and are needed
@@ -58,23 +60,28 @@ def read_pairs(
     """
     languages = None if languages is None else two_names(languages, "languages")
     columns = None if columns is None else two_names(columns, "columns")
-    path = Path(first)
+    path = first.path if isinstance(first, Piped) else Path(first)
+    if second is not None and str(first) == str(second) == "-":
+        raise PairError("standard input (-) can be only one of the two files; name the other.")
     kind = "" if second is not None else Path(path.stem if path.suffix.lower() == ".gz" else path.name).suffix.lower()
+    source = readable(first)
+    if isinstance(source, Piped) and second is None and kind not in (".tsv", ".csv", ".tmx", ".parquet"):
+        kind = _kind_of_pipe(source)
     if columns and kind not in (".tsv", ".csv", ".parquet"):
         raise PairError(
-            f"columns= {columns!r} is for tables (.tsv, .csv, .parquet), which {path} is not; leave it out."
+            f"{called('columns', columns)} is for tables (.tsv, .csv, .parquet), which {source} is not; leave it out."
         )
     if second is not None:
-        other = Path(second)
-        return PairedText(LinePairs(path, other), languages or _default_languages(path, other), drop_empty)
+        other = readable(second)
+        return PairedText(LinePairs(source, other), languages or _default_languages(source, other), drop_empty)
     if kind in (".tsv", ".csv"):
-        table = TablePairs(path, columns or languages, tabs=kind == ".tsv")
+        table = TablePairs(source, columns or languages, tabs=kind == ".tsv")
         return PairedText(table, languages or table.columns, drop_empty)
-    if kind == ".parquet" and path.suffix.lower() != ".gz":
+    if kind == ".parquet" and path.suffix.lower() != ".gz":  # of a pipe too, which is refused: it is read from its end
         parquet = ParquetPairs(path, columns or languages)
         return PairedText(parquet, languages or parquet.columns, drop_empty)
     if kind == ".tmx":
-        memory = TmxPairs(path, languages)
+        memory = TmxPairs(source, languages)
         return PairedText(memory, memory.languages, drop_empty)
     raise PairError(
         f"{path} alone cannot be read as pairs, for its name does not end in one of {_SUFFIXES}; rename it, or pass a "
@@ -82,25 +89,25 @@ def read_pairs(
     )
 
 
-def read_documents(path: str | PathLike[str]) -> list[str]:
+def read_documents(path: str | PathLike[str] | Piped) -> list[str]:
     """Read the lines of one text file, with the checks of `read_pairs`.
 
     Parameters
     ----------
-    path : path
+    path : path or Piped
         Plain or .gz; "-" is standard input.
 
     Returns
     -------
     list of str
     """
-    name = "standard input" if str(path) == "-" else str(path)
-    documents = list(lines_of(sys.stdin.buffer, name) if str(path) == "-" else lines(Path(path)))
+    source = readable(path)
+    documents = list(lines(source))
     empty = [number for number, document in enumerate(documents, 1) if not document or document.isspace()]
     if empty:
         count = "1 document is" if len(empty) == 1 else f"{len(empty)} documents are"
         warn(
-            f"{count} empty (first: line {empty[0]} of {name}); remove such lines if that is not meant.",
+            f"{count} empty (first: line {empty[0]} of {source}); remove such lines if that is not meant.",
             DataWarning,
         )
     return documents
@@ -118,6 +125,16 @@ def default_language(path: str | PathLike[str]) -> str | None:
     return suffixes[-1] if suffixes else None
 
 
-def _default_languages(first: Path, second: Path) -> tuple[str, str]:
-    one, other = default_language(first), default_language(second)
+def _kind_of_pipe(source: Piped) -> str:
+    with closing(lines(source)) as first:
+        if "\t" in next(first):
+            return ".tsv"
+    raise PairError(
+        f"{source} alone is taken to be a table separated by tabs, but its first line has no tab; write it to a file "
+        f"whose name ends in one of {_SUFFIXES}, or pass a second file aligned with it line by line."
+    )
+
+
+def _default_languages(first: Path | Piped, second: Path | Piped) -> tuple[str, str]:
+    one, other = default_language(str(first)), default_language(str(second))
     return (one, other) if one and other and one != other else ("first", "second")

@@ -4,7 +4,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from ._files import PairError
+from .._wording import called, counted
+from ._files import PairError, Piped
 from ._lines import LONGEST, lines
 
 __all__ = ["TablePairs", "choose_columns"]
@@ -16,7 +17,7 @@ _LONGEST_NAME = 4  # words; a first row of more is a pair of texts, which would 
 class TablePairs:
     """Two columns of a table of text."""
 
-    def __init__(self, path: Path, columns: tuple[str, str] | None, tabs: bool):
+    def __init__(self, path: Path | Piped, columns: tuple[str, str] | None, tabs: bool):
         self.path = path
         self._rows = _tsv_rows if tabs else _csv_rows
         _, self._header = next(self._rows(path))
@@ -39,18 +40,21 @@ class TablePairs:
             # too many fields are no better than too few: an unquoted separator has cut a text in two
             if len(row) != len(self._header):
                 raise PairError(
-                    f"Data row {number} of {self.path} (line {line}) has {len(row)} fields and the header has "
-                    f"{len(self._header)}; add or quote fields so that they agree."
+                    f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the header "
+                    f"has {len(self._header)}; add or quote fields so that they agree."
                 )
             yield row[one], row[other]
 
 
-def choose_columns(path: Path, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
+def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
     """The two columns asked for, or the only two there are."""
     listed = ", ".join(map(repr, names))
     if columns is None:
         if len(names) != 2:
-            raise PairError(f"{path} has {len(names)} column(s) ({listed}); pass columns= with the names of two.")
+            raise PairError(
+                f"{path} has {counted(len(names), 'column')} ({listed}); pass {called('columns')} with the names "
+                "of two."
+            )
         columns = (names[0], names[1])
         prose = [name for name in names if len(name.split()) > _LONGEST_NAME]
         if prose:
@@ -61,17 +65,19 @@ def choose_columns(path: Path, names: list[str], columns: tuple[str, str] | None
     for column in columns:
         if names.count(column) != 1:
             complaint = "has no column" if column not in names else "has more than one column"
-            raise PairError(f"{path} {complaint} {column!r} among {listed}; pass columns= with two unique names.")
+            raise PairError(
+                f"{path} {complaint} {column!r} among {listed}; pass {called('columns')} with two unique names."
+            )
     return columns
 
 
-def _tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _tsv_rows(path: Path | Piped) -> Iterator[tuple[int, list[str]]]:
     # no quoting at all (csv's QUOTE_NONE): a stray quote must never swallow the next lines
     for number, line in enumerate(lines(path), 1):
         yield number, line.split("\t")
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(path: Path | Piped) -> Iterator[tuple[int, list[str]]]:
     # the limit is csv's own, of the whole process, so it is raised but never lowered
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     # strict, since csv otherwise takes all that follows an unclosed quote for one field, without a word

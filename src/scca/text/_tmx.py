@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ._files import PairError, opened, optional
+from .._wording import called
+from ._files import PairError, Piped, opened, optional
 from ._lines import LONGEST
 
 __all__ = ["TmxPairs"]
@@ -16,7 +17,7 @@ _MARKUP = {"bpt", "ept", "ph", "it", "ut"}  # inline codes of the translator's t
 class TmxPairs:
     """The segments of two languages; None stands for a segment that a unit lacks."""
 
-    def __init__(self, path: Path, languages: tuple[str, str] | None):
+    def __init__(self, path: Path | Piped, languages: tuple[str, str] | None):
         self.path = path
         self.languages = languages or _only_languages(path)
         self._codes = tuple(map(_code, self.languages))
@@ -46,7 +47,7 @@ class TmxPairs:
         return next((side for side, asked in enumerate(self._codes) if code.startswith(asked + "-")), None)
 
 
-def _only_languages(path: Path) -> tuple[str, str]:
+def _only_languages(path: Path | Piped) -> tuple[str, str]:
     languages: dict[str, str] = {}
     for unit in _units(path):
         for language, _ in _variants(unit):
@@ -54,14 +55,14 @@ def _only_languages(path: Path) -> tuple[str, str]:
     if len(languages) != 2:
         listed = ", ".join(map(repr, languages.values())) or "none"
         raise PairError(
-            f"{path} must have two languages but has {len(languages)} ({listed}); pass languages= with two of those it "
-            "has."
+            f"{path} must have two languages but has {len(languages)} ({listed}); pass "
+            f"{called('languages')} with two of those it has."
         )
     one, other = languages.values()
     return one, other
 
 
-def _units(path: Path) -> Iterator[Any]:
+def _units(path: Path | Piped) -> Iterator[Any]:
     """Stream the <tu> elements."""
     etree, refusal = optional("defusedxml.ElementTree", "tmx"), optional("defusedxml", "tmx").DefusedXmlException
     with opened(path) as stream:
@@ -104,7 +105,7 @@ def _units(path: Path) -> Iterator[Any]:
 class _Bounded:
     """Stops reading where a unit does not end, which would fill the memory."""
 
-    def __init__(self, stream: BinaryIO, path: Path):
+    def __init__(self, stream: BinaryIO, path: Path | Piped):
         self.taken = 0
         self._stream, self._path = stream, path
 

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import check_count
+from .._wording import called
 from ..views import Preparation
 from ._answers import Translation, WordPair, strongest
 from ._lexicon import Lexicographer
@@ -146,7 +147,10 @@ class Translating:
         if len(found) == 1:
             return next(iter(found.items()))
         if found:
-            raise UnknownWordError(f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language.")
+            raise UnknownWordError(
+                f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language with "
+                f"{called('source')}."
+            )
         known = [str(name) for side in sides for name in self.vectorizers_[side].words_[read[side]]]
         close = difflib.get_close_matches(word.lower(), known, n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "try another word."

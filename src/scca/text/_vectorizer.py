@@ -11,7 +11,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_count
+from .._validation import DataWarning, check_count
+from .._wording import called
+from ..engine import warn
 
 __all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
 
@@ -35,7 +37,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     ----------
     lowercase : bool, default=True
     stop_words : sequence of str, optional
-        Words to leave out, as they stand after lower-casing.
+        Words to leave out; lower-cased and composed as texts are.
     min_df : int, default=1
         A word in fewer training documents than this is left out.
     ngram_range : (int, int), default=(1, 1)
@@ -70,27 +72,41 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def fit_transform(self, documents: Iterable[str], y=None) -> sp.csr_array:
         """Learn the words and return the documents' vectors; `documents` is read once, as a stream."""
+        return self.learn(documents)[0]
+
+    def learn(self, documents: Iterable[str]) -> tuple[sp.csr_array, list[str]]:
+        """What `fit_transform` does, and the stop words that no document has."""
         min_df = check_count(self.min_df, "min_df")
         if isinstance(self.stop_words, str):
-            raise ValueError(f"stop_words must be a list of words; got the text {self.stop_words!r}: list the words.")
+            raise ValueError(
+                f"{called('stop_words')} must be a list of words; got the text {self.stop_words!r}: list the words."
+            )
         if self.analyzer not in ("word", "char", "char_wb"):
             raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
-        counter = self._counter(None)
+        if self.stop_words is not None and self.analyzer != "word":
+            raise ValueError(
+                f"{called('stop_words')} are words, and {called('analyzer', self.analyzer)} reads none; leave out one "
+                "of the two."
+            )
+        seen: set[str] = set()
+        counter = self._counter(None, seen)
         try:
             counts = sp.csc_array(counter.fit_transform(_checked(documents)))
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
             raise ValueError("the documents hold no word: pass texts of letters, or fewer stop words.") from error
+        if self.analyzer == "word":
+            _warn_of_unspaced(counter.get_feature_names_out())
         kept, idf = inverse_frequencies(np.diff(counts.indptr), counts.shape[0], min_df)
         if not len(kept):
             raise ValueError(
-                f"no word is left: of {counts.shape[1]} words none is in at least min_df={min_df} and in fewer than "
-                f"all {counts.shape[0]} documents; lower min_df or pass more documents."
+                f"no word is left: of {counts.shape[1]} words none is in at least {called('min_df', min_df)} and in "
+                f"fewer than all {counts.shape[0]} documents; lower {called('min_df')} or pass more documents."
             )
         self.words_ = counter.get_feature_names_out()[kept]
         self.idf_ = np.log((1 + counts.shape[0]) / (1 + np.diff(counts.indptr)[kept])) + 1 if self.log_counts else idf
-        return self._weighted(counts[:, kept])
+        return self._weighted(counts[:, kept]), [word for word in self._stop_words() if word not in seen]
 
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
         """How often each document has each word, before anything is left out or weighted, and the words."""
@@ -108,19 +124,37 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def position(self, word: str) -> int | None:
         """The column of a word, lower-cased and composed as texts are; None for an unknown one."""
         check_is_fitted(self)
-        columns = np.flatnonzero(self.words_ == (_lowered if self.lowercase else _composed)(word.strip()))
+        columns = np.flatnonzero(self.words_ == self._spelt(word.strip()))
         return int(columns[0]) if len(columns) else None
 
     def get_feature_names_out(self, input_features=None):
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)
 
-    def _counter(self, vocabulary) -> CountVectorizer:
+    def _spelt(self, text: str) -> str:
+        return _lowered(text) if self.lowercase else _composed(text)
+
+    def _stop_words(self) -> list[str]:
+        """As words stand in texts; what is no word at all, such as a single letter, is left out anyway."""
+        spelt = dict.fromkeys(self._spelt(word.strip()) for word in self.stop_words or ())
+        return [word for word in spelt if tokenize(word)]
+
+    def _counter(self, vocabulary, seen: set[str] | None = None) -> CountVectorizer:
+        """What counts words; `seen` takes the stop words that it meets."""
+        stop_words = frozenset(self._stop_words())
+
+        def words(text: str) -> list[str]:
+            found = tokenize(text)
+            if not stop_words:
+                return found
+            if seen is not None:
+                seen.update(stop_words.intersection(found))
+            return [word for word in found if word not in stop_words]
+
         return CountVectorizer(
-            preprocessor=_lowered if self.lowercase else _composed,
-            tokenizer=tokenize if self.analyzer == "word" else None,
+            preprocessor=self._spelt,
+            tokenizer=words if self.analyzer == "word" else None,
             token_pattern=None,
-            stop_words=None if self.stop_words is None else [_composed(word) for word in self.stop_words],
             ngram_range=tuple(self.ngram_range),
             analyzer=self.analyzer,
             vocabulary=vocabulary,
@@ -140,6 +174,17 @@ def inverse_frequencies(frequency: np.ndarray, n: int, min_df: int = 1) -> tuple
     return kept, np.log(n / frequency[kept])
 
 
+def _warn_of_unspaced(words) -> None:
+    """Say so where most words are lines or clauses of a script that puts no space between words."""
+    runs = [word for word in words if _UNSPACED.fullmatch(word)]
+    if 2 * len(runs) > len(words):
+        warn(
+            f"{len(runs)} of {len(words)} words are long runs of a script without spaces (first: {runs[0][:12]!r}); "
+            f"pass {called('analyzer', 'char')} to read their characters.",
+            DataWarning,
+        )
+
+
 def _checked(documents: Iterable[str]):
     if isinstance(documents, str):
         raise ValueError("documents must be a list of texts; got one text: put it in a list.")
@@ -157,6 +202,10 @@ def _lowered(text: str) -> str:
     return _composed(text.lower())
 
 
+# Han and kana from 5 characters on, longer than nearly all words; Thai, Lao, Myanmar and Khmer from 12 on
+_UNSPACED = re.compile(
+    "[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{5,}|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]{12,}"
+)
 _LETTERS = re.compile(r"[^\W\d_]{2,}")  # what the pattern below comes to where no mark stands, many times as fast
 
 

@@ -1,0 +1,49 @@
+"""Words of messages: numbers with their nouns, and settings as parameters of Python or options of a command line."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["NO_VALUE", "called", "counted", "naming"]
+
+NO_VALUE = object()
+Naming = Callable[[str, object], str]
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun, whose plural is `many`, or has an s.
+
+    Examples
+    --------
+    >>> counted(1, "query", "queries"), counted(2, "word")
+    ('1 query', '2 words')
+    """
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def _parameter(name: str, value: object) -> str:
+    return name if value is NO_VALUE else f"{name}={value!r}"
+
+
+_NAMING: ContextVar[Naming] = ContextVar("naming", default=_parameter)
+
+
+def called(name: str, value: object = NO_VALUE) -> str:
+    """The name of a parameter, with a value if one is given, in the words of whoever called.
+
+    Examples
+    --------
+    >>> called("min_df", 2)
+    'min_df=2'
+    """
+    return _NAMING.get()(name, value)
+
+
+@contextmanager
+def naming(words: Naming) -> Iterator[None]:
+    """A context whose messages call settings by what `words(name, value)` gives; the value may be `NO_VALUE`."""
+    token = _NAMING.set(words)
+    try:
+        yield
+    finally:
+        _NAMING.reset(token)

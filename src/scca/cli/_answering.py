@@ -1,0 +1,191 @@
+"""Commands that answer: mates, generated words and translations of what a user asks."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._options import Debug, From, Json, Model, Quiet, Seed
+from ._shared import (
+    as_penalty,
+    check_standard_input,
+    clipped,
+    from_pipe,
+    language_of,
+    load_bilingual,
+    note_language,
+    note_unknown,
+)
+from ._terminal import CallError, Terminal, one_line_errors
+
+__all__ = ["generate", "mates", "translate"]
+
+_TELLING = 200  # documents that are enough to tell a language by
+
+
+@one_line_errors
+def mates(
+    model: Model,
+    queries: Annotated[Path, typer.Option(help="Documents to find mates for, one a line.", show_default=False)],
+    candidates: Annotated[Path, typer.Option(help="Documents of the other language, one a line.", show_default=False)],
+    source: From = None,
+    top: Annotated[int, typer.Option(min=1, help="How many mates to name for each query.")] = 3,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Rank the documents of the other language for each query.
+
+    With as many candidates as queries, line i of both being the same document, it also gives the average precision,
+    on standard error.
+
+    Example: scca mates model.scca --queries new.en --candidates new.fr
+    """
+    check_standard_input(queries, candidates)
+
+    from ..retrieval import average_precision
+    from ..text import read_documents
+
+    terminal = Terminal(quiet, as_json)
+    bilingual = load_bilingual(model)
+    asked, offered = (read_documents(from_pipe(given)) for given in (queries, candidates))
+    source = language_of(bilingual, asked, source, terminal)
+    found = bilingual.mates(asked, offered, source=source, top=top)
+    note_unknown(terminal, "query", "queries", found.known, source)
+    note_unknown(terminal, "candidate", "candidates", found.known_candidates, found.target)
+    note_language(terminal, bilingual, offered[:_TELLING], found.target)
+    precision = None
+    if len(asked) == len(offered):
+        precision = average_precision(found.query_scores, found.candidate_scores)
+    if as_json:
+        result: dict = {"from": found.source, "to": found.target, "mates": []}
+        for i in range(len(asked)):
+            ranked = zip(found.indices[i].tolist(), found.similarities[i].tolist(), strict=True)
+            result["mates"].append(
+                {
+                    "query": i,
+                    "known": bool(found.known[i]),
+                    "candidates": [{"index": k, "similarity": s} for k, s in ranked],
+                }
+            )
+        if precision is not None:
+            result |= {
+                "average_precision": precision.average_precision,
+                f"{found.source}_to_{found.target}": precision.a_to_b,
+                f"{found.target}_to_{found.source}": precision.b_to_a,
+            }
+        terminal.json(result)
+        return
+    rows = (
+        (str(i + 1), str(rank), f"{similarity:.3f}", str(k + 1), clipped(offered[k]))
+        for i in range(len(asked))
+        for rank, (k, similarity) in enumerate(zip(found.indices[i], found.similarities[i], strict=True), start=1)
+    )
+    terminal.table(("query", "rank", "similarity", "candidate", "text"), rows)
+    if precision is not None:
+        terminal.note(
+            f"average precision {precision.average_precision:.4f} ({found.source} to {found.target} "
+            f"{precision.a_to_b:.4f}, back {precision.b_to_a:.4f}), line i of both files taken as the same document"
+        )
+
+
+@one_line_errors
+def generate(
+    model: Model,
+    queries: Annotated[Path | None, typer.Argument(help="Documents to render, one a line.", show_default=False)] = None,
+    text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
+    source: From = None,
+    mu: Annotated[
+        str, typer.Option(help='Of a --paper model: "auto", "auto*0.5" or a number; more gives fewer words.')
+    ] = "auto",
+    top: Annotated[int, typer.Option(min=1, help="How many words to list for each query.")] = 12,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The words of the other language that the mate of each query is expected to have.
+
+    Example: scca generate model.scca new.en
+
+    Example: scca generate model.scca --text "the price of bread"
+    """
+    if (queries is None) == (text is None):
+        raise CallError("generate needs either a file of queries or --text; give one of the two.")
+    penalty = as_penalty(mu, "--mu")
+
+    from ..text import read_documents
+
+    terminal = Terminal(quiet, as_json)
+    asked = [text or ""] if queries is None else read_documents(from_pipe(queries))
+    bilingual = load_bilingual(model)
+    source = language_of(bilingual, asked, source, terminal)
+    made = bilingual.generate(asked, source=source, mu=penalty, top=top if bilingual.anchors is None else None)
+    if as_json:
+        terminal.json(
+            [
+                {
+                    "query": i,
+                    "language": item.language,
+                    "known": item.known,
+                    "mu": item.mu if item.known else None,
+                    "dual_gap": item.dual_gap,
+                    "words": [{"word": word.name, "weight": word.weight} for word in item.words],
+                }
+                for i, item in enumerate(made)
+            ]
+        )
+        return
+    rows = []
+    for i, item in enumerate(made):
+        words = [word.name for word in item.words if word.weight > 0]
+        shown = " ".join(words[:top]) if item.known else "(no known word)"
+        rows.append((str(i + 1), str(len(words)), shown))
+    terminal.table(("query", f"{bilingual.other(source)} words", "strongest first"), rows)
+
+
+@one_line_errors
+def translate(
+    model: Model,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
+    ] = None,
+    word_file: Annotated[
+        Path | None, typer.Option("--words", help="A file of words, one a line; - is standard input.")
+    ] = None,
+    source: Annotated[str | None, typer.Option("--from", help="Language of the words; found if not given.")] = None,
+    mu: Annotated[
+        str | None,
+        typer.Option(help='Solve the problem anchored at each word, with this penalty: "auto*8" or a number.'),
+    ] = None,
+    gamma: Annotated[
+        str | None, typer.Option(help="The same; penalty on words of the same language that join in.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many words to print for each.")] = 8,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The words of the other language that go with a word, each with its share of the documents that have either.
+
+    Trust is the estimated probability that the first is right. All known words are translated; the others are named on
+    standard error, and the exit status is then 1.
+
+    Example: scca translate model.scca bread
+
+    Example: scca translate model.scca pain fromage --from fr
+
+    Example: scca translate model.scca --words words.txt --json
+    """
+    from ._words import print_translations, words_asked
+
+    asked = words_asked(words, word_file)
+    penalties = [
+        None if given is None else as_penalty(given, name) for name, given in (("--mu", mu), ("--gamma", gamma))
+    ]
+    terminal = Terminal(quiet, as_json)
+    bilingual = load_bilingual(model)
+    found = bilingual.translate(asked, source=source, mu=penalties[0], gamma=penalties[1])
+    print_translations(found, top, terminal)

@@ -1,0 +1,206 @@
+"""Commands that learn: from a user's pairs, from the built-in corpus, and as the paper did."""
+
+from pathlib import Path
+from statistics import median
+from typing import Annotated
+
+import typer
+
+from .._wording import counted
+from ._options import Columns, Debug, Json, Languages, Quiet, Seed
+from ._shared import as_penalty, check_standard_input, check_written, from_pipe, listed_words, summary_of
+from ._terminal import CallError, Terminal, one_line_errors
+
+__all__ = ["demo", "fit", "reproduce"]
+
+
+@one_line_errors
+def fit(
+    first: Annotated[
+        Path,
+        typer.Argument(help="Documents of the first language, one a line; or one table or TMX; - is standard input."),
+    ],
+    second: Annotated[Path | None, typer.Argument(help="Documents of the second, line by line the same.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")] = Path("model.scca"),
+    components: Annotated[
+        int | None, typer.Option(min=1, help="How many; default: those that hold on pairs left out, 200 at most.")
+    ] = None,
+    languages: Languages = None,
+    columns: Columns = None,
+    min_df: Annotated[
+        int | None, typer.Option(min=1, help="Leave out words in fewer documents; default 2, with --paper 1.")
+    ] = None,
+    ngrams: Annotated[int, typer.Option(min=1, help="Longest run of words that counts as a term.")] = 1,
+    characters: Annotated[
+        bool, typer.Option("--characters", help="Terms of 1 to --ngrams characters, for scripts without spaces.")
+    ] = False,
+    stop_words: Annotated[Path | None, typer.Option(help="A file of words to leave out, one a line.")] = None,
+    case: Annotated[bool, typer.Option("--case", help="Keep upper and lower case apart.")] = False,
+    mu: Annotated[str, typer.Option(help='Penalty on words: "auto", "auto*0.5" or a number.')] = "auto",
+    gamma: Annotated[
+        str, typer.Option(help='With --paper, penalty on documents: "auto", "auto*0.5" or a number.')
+    ] = "auto",
+    dense: Annotated[
+        bool, typer.Option("--dense", help="Read all words: finds mates better, and has less to show.")
+    ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option(
+            "--paper",
+            help="The paper's method: components anchored at a document each, few words of the first language with few "
+            "documents of the second.",
+        ),
+    ] = False,
+    words: Annotated[
+        int | None, typer.Option(min=2, help="Read only so many words of either language, the most telling.")
+    ] = None,
+    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")] = False,
+    texts: Annotated[
+        bool,
+        typer.Option(
+            help="Keep the training documents of the second language in the model file; without them components show "
+            "documents by their numbers."
+        ),
+    ] = True,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """Learn a common space from paired documents.
+
+    Example: scca fit corpus.en corpus.fr -o model.scca
+
+    Example: scca fit corpus.en corpus.fr -o model.scca --components 30
+
+    Example: zcat corpus.tsv.gz | scca fit - -o model.scca
+    """
+    check_written(output, first, second, stop_words)
+    check_standard_input(first, second, stop_words)
+    if paper and dense:
+        raise CallError("--dense is not for the paper's method; leave out --dense or --paper.")
+    if gamma != "auto" and not paper:
+        raise CallError(f"--gamma is for the paper's method; got --gamma {gamma}: add --paper or leave it out.")
+    if words and paper:
+        raise CallError("--words is not for the paper's method; leave out --words or --paper.")
+    if stop_words and characters:
+        raise CallError("--stop-words are words, and --characters reads none; leave out one of the two.")
+    penalties = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
+
+    from ..persistence import save
+    from ..text import BilingualModel, read_pairs
+
+    terminal = Terminal(quiet, as_json)
+    files = [from_pipe(given) for given in (first, second) if given is not None]
+    pairs = read_pairs(*files, languages=languages, columns=columns, drop_empty=drop_empty)
+    model = BilingualModel(
+        components or "auto",
+        lowercase=not case,
+        stop_words=None if stop_words is None else listed_words(stop_words),
+        min_df="auto" if min_df is None else min_df,
+        ngram_range=(1, ngrams),
+        analyzer="char" if characters else "word",
+        **penalties,
+        rendering="dense" if dense else "sparse",
+        anchors="sequential" if paper else None,
+        feature_weights=None if paper else "shared",
+        n_words=words or "auto",
+        random_state=seed,
+        keep_texts=texts,
+    )
+    with terminal.progress("components" if paper else "folds left out") as progress:
+        model.fit(pairs, progress=progress)
+    save(model, output, texts=texts)
+    summary = summary_of(model) | {"model": str(output)}
+    if as_json:
+        terminal.json(summary)
+        return
+    terminal.print(
+        f"{counted(summary['components'], 'component')} from {summary['words_used']} of {summary['words'][0]} "
+        f"{model.languages_[0]} words and {_used_of_the_second(summary)}: {output}"
+    )
+    if held_out := summary.get("held_out_correlations"):
+        terminal.print(
+            f"correlation on pairs left out: {max(held_out):.3f} at best, {median(held_out):.3f} in the middle, "
+            f"{min(held_out):.3f} at worst"
+        )
+
+
+def _used_of_the_second(summary: dict) -> str:
+    language = summary["languages"][1]
+    if summary["documents_used"] is None:
+        return f"{summary['mate_words_used']} of {summary['words'][1]} {language} words"
+    return f"{summary['documents_used']} of {summary['documents']} {language} documents"
+
+
+@one_line_errors
+def demo(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to leave the results in.")] = Path(
+        "scca-demo"
+    ),
+    languages: Annotated[tuple[str, str], typer.Option(help="Two of en, fr, es.")] = ("en", "fr"),
+    components: Annotated[int | None, typer.Option(min=1, help="How many; default: as many as there are.")] = None,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The main job from start to end on the built-in corpus.
+
+    Example: scca demo
+    """
+    from ._demo import run_demo
+
+    run_demo(output, languages, components, seed, Terminal(quiet, as_json))
+
+
+@one_line_errors
+def reproduce(
+    more: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", hidden=True)] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to leave the results in.")] = Path(
+        "scca-results"
+    ),
+    corpus: Annotated[
+        tuple[Path, Path] | None,
+        typer.Option(metavar="A B", help="Two line-aligned files; default: the built-in corpus.", show_default=False),
+    ] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="One TSV, CSV, parquet or TMX instead of two files.", show_default=False)
+    ] = None,
+    languages: Languages = None,
+    columns: Columns = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="figure1, table1, figure2 ... figure5; several may follow.", show_default=False
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A small version: 2 splits, 40 pairs left out.")] = False,
+    splits: Annotated[int, typer.Option(min=1, help="Random splits of the documents.")] = 10,
+    size: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TRAIN/TEST", help="Another size to find mates at; may be repeated.", show_default=False),
+    ] = None,
+    documents: Annotated[int, typer.Option(min=8, help="Pairs to draw from a larger corpus.")] = 1000,
+    frequencies: Annotated[
+        str, typer.Option(help='Document frequencies of "training" documents, or of the whole "corpus".')
+    ] = "training",
+    query: Annotated[int, typer.Option(min=1, help="The document of Figure 1, counted from 1.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Tasks at a time; results do not depend on it.")] = 1,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The table and figures of the paper, beside what it reports.
+
+    A run that was stopped goes on where it was when the same command is given again.
+
+    Example: scca reproduce -o results --quick
+
+    Example: scca reproduce -o results --corpus corpus.en corpus.fr --only figure2 figure3 --jobs 2
+    """
+    from ._reproduce import Request, run_reproduce
+
+    request = Request(corpus, table, languages, columns, quick, splits, size or [], documents, frequencies, query, seed)
+    run_reproduce(output, request, [*(only or []), *(more or [])], jobs, Terminal(quiet, as_json))

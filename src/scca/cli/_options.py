@@ -1,0 +1,53 @@
+"""Options that several commands have, and what messages of the library call them by."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._wording import NO_VALUE
+
+__all__ = ["Columns", "Debug", "From", "Json", "Languages", "Model", "Quiet", "Seed", "option"]
+
+Model = Annotated[Path, typer.Argument(help="A model file that `scca fit` wrote.", show_default=False)]
+From = Annotated[
+    str | None, typer.Option("--from", help="Language of the queries; found from their words if not given.")
+]
+Languages = Annotated[
+    tuple[str, str] | None,
+    typer.Option(metavar="FIRST SECOND", help="Two labels; default: the suffixes.", show_default=False),
+]
+Columns = Annotated[
+    tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
+]
+Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+_OPTIONS = {
+    "analyzer": "--characters",
+    "anchors": "--paper",
+    "columns": "--columns",
+    "drop_empty": "--drop-empty",
+    "frequencies": "--frequencies",
+    "gamma": "--gamma",
+    "language": "--from",
+    "languages": "--languages",
+    "min_df": "--min-df",
+    "mu": "--mu",
+    "n_components": "--components",
+    "source": "--from",
+    "stop_words": "--stop-words",
+    "top": "--top",
+}
+_SWITCHES = {"analyzer", "anchors", "drop_empty"}  # options without a value
+
+
+def option(name: str, value: object) -> str:
+    """What a parameter of the library is called on the command line; the same where there is no option for it."""
+    called = _OPTIONS.get(name, name)
+    if value is NO_VALUE or name in _SWITCHES:
+        return called
+    given = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f"{called} {given}"

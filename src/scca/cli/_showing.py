@@ -1,0 +1,106 @@
+"""Commands that show what a model learnt: components, word lists and pages."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .._wording import counted
+from ._options import Debug, Json, Model, Quiet, Seed
+from ._shared import check_written, clipped, component_dict, described, listed, load_bilingual
+from ._terminal import Terminal, one_line_errors
+
+__all__ = ["explain", "lexicon", "report"]
+
+
+@one_line_errors
+def explain(
+    model: Model,
+    components: Annotated[int, typer.Option(min=1, help="How many components to show.")] = 10,
+    top: Annotated[int, typer.Option(min=1, help="How many words and documents of each.")] = 8,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """The components: words with weights, documents with weights, correlation and certificate.
+
+    Lines and components are counted from 1 here, and from 0 in JSON.
+
+    Example: scca explain model.scca --components 5
+    """
+    terminal = Terminal(quiet, as_json)
+    bilingual = load_bilingual(model)
+    shown = bilingual.components()[:components]
+    if as_json:
+        terminal.json({"languages": list(bilingual.languages_), "components": [component_dict(c, top) for c in shown]})
+        return
+    for c in shown:
+        terminal.print(f"component {c.number + 1}: {described(c)}, duality gap {max(0.0, c.dual_gap):.1e}")
+        terminal.print(f"  {bilingual.languages_[0]} words: {listed(c.words[:top])}")
+        terminal.print(f"  {bilingual.languages_[1]} words: {listed(c.mate_words[:top])}")
+        for document in c.documents[:top]:
+            terminal.print(f"  document {document.index + 1} {document.weight:+.3f}: {clipped(document.name, 90)}")
+    terminal.note(f"{len(shown)} of {counted(bilingual.scca_.n_components_, 'component')}")
+
+
+@one_line_errors
+def lexicon(
+    model: Model,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The file to write; - is standard output.", show_default=False)
+    ] = Path("-"),
+    source: Annotated[str | None, typer.Option("--from", help="Language of the words; default: the first.")] = None,
+    least: Annotated[int, typer.Option(min=1, help="Leave out words in fewer training documents.")] = 2,
+    trust: Annotated[float, typer.Option(min=0, max=1, help="Leave out pairs with less trust.")] = 0.0,
+    top: Annotated[int, typer.Option(min=1, help="How many words to name for each, the best included.")] = 5,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    as_json: Json = False,
+    debug: Debug = False,
+) -> None:
+    """A bilingual word list: each word of a language with its best mate in the other, as a table separated by tabs.
+
+    Trust is the estimated probability that the mate is right, calibrated by how often two halves of the training pairs,
+    each on its own, find the same one. "documents" have the word, "together" both; a pair is mutual if each is the
+    other's best; "others" are the next best.
+
+    Example: scca lexicon model.scca -o words.tsv
+
+    Example: scca lexicon model.scca --from fr --trust 0.9 --least 5
+    """
+    from ._words import write_lexicon
+
+    write_lexicon(model, output, Terminal(quiet, as_json), source=source, least=least, trust=trust, top=top)
+
+
+@one_line_errors
+def report(
+    model: Model,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write; - is standard output.")] = Path(
+        "report.html"
+    ),
+    texts: Annotated[bool, typer.Option(help="Show training documents; else only their numbers.")] = True,
+    seed: Seed = 0,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """One self-contained page of what the model learnt.
+
+    Example: scca report model.scca -o report.html
+
+    Example: scca report model.scca --no-texts -o - | gzip > report.html.gz
+    """
+    to_file = str(output) != "-"
+    if to_file:
+        check_written(output, model)
+
+    from ..report import prepare, render, write_report
+
+    bilingual = load_bilingual(model)
+    if not to_file:
+        sys.stdout.buffer.write(render(prepare(bilingual, texts=texts)).encode())
+        return
+    write_report(bilingual, output, texts=texts)
+    Terminal(quiet).note(f"report: {output}")
