@@ -133,7 +133,7 @@ def _compressed_complaint(data) -> str | None:
 
 
 def _within(indices: np.ndarray, size: int) -> bool:
-    return indices.dtype.kind == "i" and (len(indices) == 0 or bool(0 <= indices.min() and indices.max() < size))
+    return indices.dtype.kind == "i" and (len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < size))
 
 
 def _is_plain(data) -> bool:

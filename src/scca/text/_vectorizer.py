@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import check_count
+from .._validation import check_count, check_flag, shown
 
 __all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
 
@@ -70,11 +70,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def fit_transform(self, documents: Iterable[str], y=None) -> sp.csr_array:
         """Learn the words and return the documents' vectors; `documents` is read once, as a stream."""
-        min_df = check_count(self.min_df, "min_df")
-        if isinstance(self.stop_words, str):
-            raise ValueError(f"stop_words must be a list of words; got the text {self.stop_words!r}: list the words.")
-        if self.analyzer not in ("word", "char", "char_wb"):
-            raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
+        min_df = self.check_settings()
         counter = self._counter(None)
         try:
             counts = sp.csc_array(counter.fit_transform(_checked(documents)))
@@ -91,6 +87,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.words_ = counter.get_feature_names_out()[kept]
         self.idf_ = np.log((1 + counts.shape[0]) / (1 + np.diff(counts.indptr)[kept])) + 1 if self.log_counts else idf
         return self._weighted(counts[:, kept])
+
+    def check_settings(self) -> int:
+        """`min_df`; whatever is wrong with the parameters is refused."""
+        if isinstance(self.stop_words, str):
+            raise ValueError(f"stop_words must be a list of words; got the text {self.stop_words!r}: list the words.")
+        if self.stop_words is not None and not all(isinstance(word, str) for word in self.stop_words):
+            raise ValueError(f"stop_words must be None or a list of words; got {shown(self.stop_words)}.")
+        if self.analyzer not in ("word", "char", "char_wb"):
+            raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
+        least, most = self.ngram_range
+        if check_count(most, "the longest run of ngram_range") < check_count(least, "the shortest run of ngram_range"):
+            raise ValueError(f"ngram_range must be a shortest and a longest run; got {shown(self.ngram_range)}.")
+        check_flag(self.lowercase, "lowercase")
+        check_flag(self.log_counts, "log_counts")
+        return check_count(self.min_df, "min_df")
 
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
         """How often each document has each word, before anything is left out or weighted, and the words."""
