@@ -119,6 +119,7 @@ def _check_preparation(preparation, count: int) -> int:
         _require(isinstance(training, np.ndarray) or sp.issparse(training), "a kernel has no training samples")
         rows = check_matrix(training, "training").shape[0]
         _require(training.shape == (rows, count), f"training has shape {training.shape}, not {(rows, count)}")
+        preparation.kernel.diagonal(training[:1])  # refuses parameters that the kernel does not take
     for name in ("means", "scale"):
         if getattr(preparation, name) is not None:
             _check_numbers(getattr(preparation, name), name, (rows,))

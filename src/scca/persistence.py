@@ -77,7 +77,7 @@ def save(model, path, *, texts: bool = True) -> None:
             manifest["members"][name] = hashlib.sha256(content).hexdigest()
             unpacked += len(content)
             mostly_zeros = 4 * np.count_nonzero(array) < array.size  # others hardly shrink
-            readable = unpacked <= most_unpacked(file.tell())  # else `load` might refuse it
+            readable = 2 * unpacked <= most_unpacked(file.tell())  # else `load` might refuse it, with all that follows
             archive.writestr(_entry(name), content, _DEFLATED if mostly_zeros and readable else _STORED)
         content = json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
         readable = len(content) <= most_manifest(file.tell())
