@@ -281,7 +281,7 @@ class TestSaving:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         monkeypatch.setattr(zipfile.ZipFile, "writestr", full)
-        with pytest.raises(OSError, match="No space left on device"):
+        with pytest.raises(OSError, match=r"m.scca cannot be written \(No space left on device\); make room"):
             scca.save(bilingual(), path)
         assert path.read_bytes() == b"old"
         assert list(tmp_path.iterdir()) == [path]

@@ -1,5 +1,6 @@
 """The `scca` command."""
 
+import signal
 import sys
 
 __all__ = ["main"]
@@ -7,6 +8,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; its libraries are an extra of the package."""
+    signal.signal(signal.SIGTERM, _end)
     try:
         from ._app import app  # here, so that Ctrl-C while libraries load ends as quietly as later
 
@@ -16,3 +18,8 @@ def main() -> None:
     except KeyboardInterrupt:
         print("scca: interrupted; no file is left half-written.", file=sys.stderr)
         sys.exit(130)
+
+
+def _end(number: int, frame) -> None:
+    """End as by Ctrl-C: through all that cleans up, so that no file is left half-written."""
+    sys.exit(128 + number)
