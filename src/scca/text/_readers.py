@@ -96,11 +96,12 @@ def read_documents(path: str | PathLike[str]) -> list[str]:
     """
     name = "standard input" if str(path) == "-" else str(path)
     documents = list(lines_of(sys.stdin.buffer, name) if str(path) == "-" else lines(Path(path)))
-    empty = [number for number, document in enumerate(documents, 1) if not document or document.isspace()]
-    if empty:
-        count = "1 document is" if len(empty) == 1 else f"{len(empty)} documents are"
+    blank = [not document or document.isspace() for document in documents]
+    n_blank = sum(blank)
+    if n_blank:
+        count = "1 document is" if n_blank == 1 else f"{n_blank} documents are"
         warn(
-            f"{count} empty (first: line {empty[0]} of {name}); remove such lines if that is not meant.",
+            f"{count} empty (first: line {blank.index(True) + 1} of {name}); remove such lines if that is not meant.",
             DataWarning,
         )
     return documents

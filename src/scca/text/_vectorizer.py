@@ -15,6 +15,8 @@ from .._validation import check_count, check_flag, shown
 
 __all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
 
+_LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format has 30, and no language more than a few
+
 
 def tokenize(text: str) -> list[str]:
     """The words of a text: runs of two or more letters of any script, combining marks included."""
@@ -161,7 +163,12 @@ def _checked(documents: Iterable[str]):
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+    if len(text) <= _LONGEST_RUN:
+        return unicodedata.normalize("NFC", text)
+    # what is beyond the bound in a run of marks is composed by itself: marks are put in order in quadratic time
+    return "".join(unicodedata.normalize("NFC", part) for part in _long_runs().split(text))
 
 
 def _lowered(text: str) -> str:
@@ -172,10 +179,22 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")  # what the pattern below comes to where 
 
 
 @cache
+def _long_runs() -> re.Pattern:
+    """The places within a run of marks before which the longest that is composed has ended."""
+    mark = _mark_class()
+    return re.compile(rf"(?={mark})(?<={mark}{{{_LONGEST_RUN}}})")
+
+
+@cache
 def _word_pattern() -> re.Pattern:
     # Python's \w knows letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
-    letter, mark = r"[^\W\d_]", f"[{''.join(map(re.escape, sorted(_marks())))}]"
+    letter, mark = r"[^\W\d_]", _mark_class()
     return re.compile(rf"{letter}{mark}*(?:{letter}{mark}*)+|{letter}{mark}+")
+
+
+def _mark_class() -> str:
+    """All combining marks, as a regular expression has them."""
+    return f"[{''.join(map(re.escape, sorted(_marks())))}]"
 
 
 @cache
