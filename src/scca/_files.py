@@ -1,13 +1,23 @@
 """Files that appear whole or not at all."""
 
+import errno
+import glob
 import os
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+try:
+    import fcntl
+except ImportError:  # Windows, where what is open cannot be removed anyway
+    fcntl = None  # type: ignore[assignment]
+
 __all__ = ["atomic_write", "check_output"]
+
+_FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+_TOKEN = 8  # characters that tell drafts of one file apart
 
 
 def check_output(path) -> Path:
@@ -29,6 +39,7 @@ def atomic_write(path) -> Iterator[IO[bytes]]:
     """A file to write to that takes its place at `path` only when all of it is on the disk."""
     path = check_output(path)
     try:
+        _remove_leftovers(path)
         draft, descriptor = _new_draft(path)
     except PermissionError as error:
         raise PermissionError(f"the folder {path.parent} cannot be written to; choose another.") from error
@@ -38,13 +49,37 @@ def atomic_write(path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
-    except BaseException:  # Ctrl-C included: nothing half-written stays
+    except BaseException as error:  # Ctrl-C included: nothing half-written stays
         draft.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _FULL:
+            full = OSError(
+                f"{path} cannot be written ({os.strerror(error.errno)}); make room, raise the limit or name another "
+                "disk."
+            )
+            full.errno = error.errno
+            raise full from error
         raise
 
 
 def _new_draft(path: Path) -> tuple[Path, int]:
     """A new file beside `path`, open for writing; its mode is the system's to choose, by the umask of the moment."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)  # Windows has text files, too
-    return draft, os.open(draft, flags, 0o666)
+    while True:
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(_TOKEN // 2)}.part")
+        descriptor = os.open(draft, flags, 0o666)
+        if fcntl is None:
+            return draft, descriptor
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # held until it is closed: this draft is being written
+        if draft.exists():
+            return draft, descriptor
+        os.close(descriptor)  # taken for a leftover before it was locked
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove drafts of `path` that nobody writes to any more: a process that was killed could not remove its own."""
+    for draft in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * _TOKEN}.part"):
+        with suppress(OSError), ExitStack() as stack:  # locked by who writes it, another user's, or gone
+            if fcntl is not None:
+                fcntl.flock(stack.enter_context(open(draft, "rb")), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            draft.unlink()

@@ -21,6 +21,7 @@ __all__ = [
     "check_matrix",
     "check_positive_semidefinite",
     "check_same_samples",
+    "check_structure",
     "warn_uninformative",
     # settings
     "check_choice",
@@ -39,6 +40,8 @@ _ASYMMETRY = 1e-6  # of the largest entry; what rounding in float32 leaves
 _INDEFINITE = 1e-3  # of the largest eigenvalue; what rounding, or a kernel that is nearly one, may fall below 0
 _FEW_SAMPLES = 500  # of which all eigenvalues are found in no time
 _ARPACK: dict[str, Any] = {"tol": 1e-3, "ncv": 30, "maxiter": 30}
+_OUTSIDE = "indices outside of its shape, or that are no integers"
+_UNEQUAL = "indices and values of different lengths"
 _QUOTED = 80  # characters of a value in a message
 
 
@@ -55,13 +58,83 @@ def check_matrix(data, name: str, *, vector_is_column: bool = False):
     Whatever has an array inside is taken: lists, frames of pandas and polars, tables of pyarrow. With
     `vector_is_column`, a vector or series is a matrix of one column.
     """
+    if sp.issparse(data) and data.ndim == 2:
+        data = _compressed(data, name)
     if not _is_plain(data):
         data = _converted(data, name, vector_is_column)
+    data = _canonical(data) if sp.issparse(data) else data
     check_finite(data, name)
-    if sp.issparse(data) and not data.has_canonical_format:
-        data = data.copy()  # entries given twice are added up, but not in the caller's matrix
-        data.sum_duplicates()
     return data
+
+
+def _canonical(data):
+    """Entries given twice added up, and none beyond the last; in a copy, for the caller's matrix stays as it is."""
+    exact = data.indptr[-1] == len(data.data)
+    if exact and data.has_canonical_format:
+        return data
+    data = data.copy()
+    data.prune()
+    data.has_canonical_format = False  # what the matrix says of itself may be no longer so
+    data.sum_duplicates()
+    return data
+
+
+def _compressed(data, name: str):
+    """A sparse matrix of any format as rows or columns whose structure is sound, uncopied where it is that already."""
+    check_structure(data, name)
+    if data.format in ("csc", "csr"):
+        return data
+    try:
+        places = data.tocoo()  # other conversions write where an index, looked at or not, points to
+    except ValueError as error:
+        raise _broken(data, name, _OUTSIDE) from error
+    check_structure(places, name)
+    return places.tocsr()
+
+
+def check_structure(data, name: str) -> None:
+    """Refuse a sparse matrix whose indices point outside of it: compiled code follows them without a look."""
+    complaint = None
+    if data.format in ("csr", "csc", "bsr"):
+        complaint = _compressed_complaint(data)
+    elif data.format == "coo":
+        within = (_within(places, size) for places, size in zip(data.coords, data.shape, strict=True))
+        complaint = _UNEQUAL if {*map(len, data.coords)} != {len(data.data)} else None if all(within) else _OUTSIDE
+    elif data.format == "lil":
+        rows = len(data.rows) == data.shape[0] and [*map(len, data.rows)] == [*map(len, data.data)]
+        complaint = None if rows else _UNEQUAL
+    elif data.format == "dia":
+        complaint = None if len(data.offsets) == len(data.data) else _UNEQUAL
+    if complaint:
+        raise _broken(data, name, complaint)
+
+
+def _broken(data, name: str, complaint: str) -> ValueError:
+    return ValueError(
+        f"{name} is a broken sparse matrix of shape {data.shape}: it has {complaint}; build it again from its rows, "
+        "columns and values."
+    )
+
+
+def _compressed_complaint(data) -> str | None:
+    """What is wrong with compressed rows, columns or blocks, if anything is."""
+    block = data.blocksize if data.format == "bsr" else (1, 1)
+    major, minor = (size // side for size, side in zip(data.shape, block, strict=True))
+    if data.format == "csc":
+        major, minor = minor, major
+    starts, indices = data.indptr, data.indices
+    if starts.dtype.kind != "i" or starts.shape != (major + 1,):
+        return f"index pointers of type {starts.dtype} and shape {starts.shape}, not {major + 1} integers"
+    if indices.ndim != 1 or len(indices) != len(data.data):
+        return _UNEQUAL
+    # compared, not subtracted: a difference can overflow
+    if starts[0] != 0 or starts[-1] > len(indices) or (starts[1:] < starts[:-1]).any():
+        return f"index pointers that do not rise from 0 to at most {len(indices)}, the number of its values"
+    return None if _within(indices, minor) else _OUTSIDE
+
+
+def _within(indices: np.ndarray, size: int) -> bool:
+    return indices.dtype.kind == "i" and (len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < size))
 
 
 def _is_plain(data) -> bool:

@@ -2,17 +2,21 @@
 
 A model file is a zip archive. `manifest.json` holds the format's name and version and the model as a tree of plain
 values; every array stands beside it as an .npy member that the tree refers to. The manifest carries the SHA-256 of each
-member, and the archive's comment that of the manifest, so damage anywhere is found before anything is used.
+member, and the archive's comment that of the manifest, so damage anywhere is found before anything is used. Whoever
+means harm can compute checksums, too: sizes are checked before anything is unpacked, and parts against each other
+before anything is computed.
 """
 
 import hashlib
 import io
 import json
+import math
+import re
 import zipfile
 import zlib
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +24,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ._files import atomic_write
+from ._loaded import check_loaded
+from ._validation import check_structure, shown
 from ._version import __version__
 from .estimators import KernelCCA, SparseCCA, SparseCCACV
 from .text import BilingualModel, TextVectorizer
@@ -29,6 +35,12 @@ __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "scca-model", 2
 _MANIFEST = "manifest.json"
+_STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
+_TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+_PIECE = 2**20  # bytes unpacked at a time
+_MOST_PARTS = 100_000  # lists and dictionaries of a manifest
+_JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
+_QUOTED = 200  # characters of another's message
 _MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
 _PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, Preparation, KernelPreparation, Kernel)}
 _CLASSES: dict[str, Any] = {**_MODELS, **_PARTS}
@@ -59,20 +71,25 @@ def save(model, path, *, texts: bool = True) -> None:
     manifest = {"format": FORMAT, "version": VERSION, "written_by": f"scca {__version__}", "model": tree}
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         manifest["members"] = {}
+        unpacked = 0
         for name, array in writer.arrays.items():
             content = _npy(array)
             manifest["members"][name] = hashlib.sha256(content).hexdigest()
+            unpacked += len(content)
             mostly_zeros = 4 * np.count_nonzero(array) < array.size  # others hardly shrink
-            archive.writestr(_entry(name), content, zipfile.ZIP_DEFLATED if mostly_zeros else zipfile.ZIP_STORED)
+            readable = 2 * unpacked <= most_unpacked(file.tell())  # else `load` might refuse it, with all that follows
+            archive.writestr(_entry(name), content, _DEFLATED if mostly_zeros and readable else _STORED)
         content = json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
-        archive.writestr(_entry(_MANIFEST), content, compress_type=zipfile.ZIP_DEFLATED)
+        readable = len(content) <= most_manifest(file.tell())
+        archive.writestr(_entry(_MANIFEST), content, _DEFLATED if readable else _STORED)
         archive.comment = hashlib.sha256(content).hexdigest().encode()
 
 
 def load(path):
     """Read a model that `save` wrote.
 
-    Nothing in the file is executed. A damaged, truncated or foreign file, or one of a newer format, is refused.
+    Nothing in the file is executed. A damaged, truncated or foreign file, one of a newer format, or one whose parts do
+    not fit each other is refused; so is one that would unpack to more than 256 MiB and 100 times its size.
     """
     path = Path(path)
     if not path.is_file():
@@ -80,13 +97,24 @@ def load(path):
         raise ModelFileError(f"{path} {what}; name a model file that scca wrote.")
     try:
         with zipfile.ZipFile(path) as archive:
-            return _Reader(archive, path).model()
+            model = _Reader(archive, path).model()
+            check_loaded(model)
+            return model
     except ModelFileError:
         raise
     except (zipfile.BadZipFile, zlib.error) as error:
-        raise ModelFileError(f"{path} is not a whole model file of scca ({error}); write it again.") from error
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, NotImplementedError) as error:
-        raise ModelFileError(f"{path} is damaged ({type(error).__name__}: {error}); write it again.") from error
+        raise ModelFileError(f"{path} is not a whole model file of scca ({_brief(error)}); write it again.") from error
+    except PermissionError as error:
+        raise ModelFileError(f"{path} may not be read by this user; change its permissions.") from error
+    except MemoryError as error:
+        raise ModelFileError(f"{path} does not fit in memory; free some, or use a larger machine.") from error
+    except Exception as error:  # whatever a file makes of the libraries that read it, it is the file's fault
+        raise ModelFileError(f"{path} is damaged ({type(error).__name__}: {_brief(error)}); write it again.") from error
+
+
+def _brief(error: Exception) -> str:
+    text = " ".join(str(error).split()).rstrip(".")
+    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
 
 
 class _Writer:
@@ -142,24 +170,45 @@ class _Reader:
     def __init__(self, archive: zipfile.ZipFile, path: Path):
         self._archive = archive
         self._path = path
+        self._members = {entry.filename: entry for entry in archive.infolist()}
+        self._arrays: dict[str, np.ndarray] = {}
+        self._check_sizes(path.stat().st_size)
         self._manifest = self._checked_manifest()
 
-    def _checked_manifest(self) -> dict:
-        if _MANIFEST not in self._archive.namelist():
+    def _check_sizes(self, size: int) -> None:
+        """Refuse what would fill the memory, by the sizes that are declared: no more than these is ever unpacked."""
+        if _MANIFEST not in self._members:
             raise ModelFileError(f"{self._path} is not a model file of scca; name one that scca wrote.")
-        content = self._archive.read(_MANIFEST)
-        manifest = json.loads(content)
+        for declared, most in (
+            (sum(entry.file_size for entry in self._archive.infolist()), most_unpacked(size)),
+            (self._members[_MANIFEST].file_size, most_manifest(size)),
+        ):
+            if declared > most:
+                raise ModelFileError(
+                    f"{self._path} unpacks to {declared} bytes, where a file of its size may hold {most}; name one "
+                    "that scca wrote."
+                )
+
+    def _opened(self, name: str) -> IO[bytes]:
+        if self._members[name].compress_type not in (_DEFLATED, _STORED):
+            raise ValueError(f"{name} is compressed in a way that scca does not use")
+        return self._archive.open(self._members[name])
+
+    def _checked_manifest(self) -> dict:
+        with self._opened(_MANIFEST) as stream:
+            content = stream.read(self._members[_MANIFEST].file_size)
+        structure = _JSON_STRING.sub(b"", content)
+        if structure.count(b"[") + structure.count(b"{") > _MOST_PARTS:  # each takes 20 times its bytes of memory
+            raise ValueError(f"its manifest has more than {_MOST_PARTS} lists and dictionaries")
+        manifest = json.loads(content, parse_constant=_no_number)
         if manifest.get("format") != FORMAT:
             raise ModelFileError(f"{self._path} is not a model file of scca; name one that scca wrote.")
-        if manifest["version"] > VERSION:
+        version, writer = manifest["version"], str(manifest["written_by"])[:_QUOTED]
+        if version != VERSION:
+            remedy = "update scca" if version > VERSION else "fit the model again"
             raise ModelFileError(
-                f"{self._path} has format {manifest['version']}, written by {manifest['written_by']}, and this version "
-                f"reads format {VERSION}; update scca."
-            )
-        if manifest["version"] < VERSION:
-            raise ModelFileError(
-                f"{self._path} has format {manifest['version']}, written by {manifest['written_by']}, and this version "
-                f"reads format {VERSION}; fit the model again."
+                f"{self._path} has format {shown(version)}, written by {' '.join(writer.split())}, and this version "
+                f"reads format {VERSION}; {remedy}."
             )
         if hashlib.sha256(content).hexdigest().encode() != self._archive.comment:
             raise ModelFileError(f"{self._path} is damaged: its manifest fails its checksum; write it again.")
@@ -174,12 +223,14 @@ class _Reader:
     def _decode(self, tree) -> Any:
         if isinstance(tree, list):
             return [self._decode(item) for item in tree]
+        if isinstance(tree, str):
+            return _text(tree)
         if not isinstance(tree, dict):
             return tree
         if "$array" in tree:
             return self._array(tree["$array"])
         if "$strings" in tree:
-            return np.array(tree["$strings"], dtype=object)
+            return np.array([_text(item) for item in tree["$strings"]], dtype=object)
         if "$float" in tree:
             return float(tree["$float"])
         if "$tuple" in tree:
@@ -187,7 +238,9 @@ class _Reader:
         if "$dict" in tree:
             return {key: self._decode(item) for key, item in tree["$dict"].items()}
         if "$sparse" in tree:
-            return sp.csr_array(tuple(self._decode(part) for part in tree["$sparse"]), shape=tuple(tree["shape"]))
+            matrix = sp.csr_array(tuple(self._decode(part) for part in tree["$sparse"]), shape=tuple(tree["shape"]))
+            check_structure(matrix, "a part of the model")
+            return matrix
         return self._object(tree)
 
     def _object(self, tree):
@@ -198,15 +251,71 @@ class _Reader:
         known = cls().get_params(deep=False)
         made = cls(**{name: value for name, value in state.items() if name in known})
         for name, value in state.items():
+            if hasattr(cls, name):
+                raise ValueError(f"{name} would hide a method")
             if name not in known:
                 setattr(made, name, value)
         return made
 
     def _array(self, name: str) -> np.ndarray:
-        content = self._archive.read(name)
-        if hashlib.sha256(content).hexdigest() != self._manifest["members"][name]:
+        if name not in self._arrays:  # one that several parts share is read once
+            self._arrays[name] = self._checked_array(name)
+        return self._arrays[name]
+
+    def _checked_array(self, name: str) -> np.ndarray:
+        """An .npy member, unpacked piece by piece into memory whose size was checked first."""
+        with self._opened(name) as file:
+            stream = _Hashing(file)
+            if np.lib.format.read_magic(stream) != (1, 0):
+                raise ValueError(f"{name} is no array as scca writes them")
+            shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
+            size = self._members[name].file_size - stream.n_read
+            if dtype.str[1:] not in _TYPES or math.prod(shape) * dtype.itemsize != size:
+                raise ValueError(f"{name} of type {dtype} and shape {shape} is no array of numbers of {size} bytes")
+            array = np.empty(shape, dtype, order="F" if by_columns else "C")
+            content = array.ravel(order="K").view(np.uint8)
+            for start in range(0, size, _PIECE):
+                piece = content[start : start + _PIECE]
+                piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
+        if stream.hexdigest() != self._manifest["members"][name]:
             raise ModelFileError(f"{self._path} is damaged: {name} fails its checksum; write it again.")
-        return np.load(io.BytesIO(content), allow_pickle=False)
+        return array
+
+
+class _Hashing:
+    """A stream that is hashed as it is read."""
+
+    def __init__(self, stream: IO[bytes]):
+        self._stream, self._hash = stream, hashlib.sha256()
+        self.n_read = 0
+
+    def read(self, size: int = -1, /) -> bytes:
+        content = self._stream.read(size)
+        self._hash.update(content)
+        self.n_read += len(content)
+        return content
+
+    def hexdigest(self) -> str:
+        return self._hash.hexdigest()
+
+
+def most_unpacked(size: int) -> int:
+    """How many bytes the members of a file of `size` bytes may have: weights that are mostly zeros shrink well."""
+    return max(2**28, 100 * size)
+
+
+def most_manifest(size: int) -> int:
+    """How many of them the manifest may have, which is text and takes several times as much memory when parsed."""
+    return max(2**23, 20 * size)
+
+
+def _no_number(literal: str):
+    raise ValueError(f"{literal} is no number of JSON")
+
+
+def _text(value) -> str:
+    value.encode()  # a lone surrogate, or what is no text at all, fails here
+    return value
 
 
 def _npy(array: np.ndarray) -> bytes:

@@ -34,6 +34,72 @@ def Y(rng):
     return rng.standard_normal((10, 5))
 
 
+def _tampered(X):
+    """Sparse matrices of every format, changed behind scipy's back so that compiled code would leave their memory."""
+    for store in (sp.csr_array, sp.csc_array):
+        for index in (10**9, -1):
+            matrix = store(X)
+            matrix.indices[3] = index
+            yield matrix
+        matrix = store(X)
+        matrix.indptr[2] = 10**9  # rises and falls
+        yield matrix
+        matrix = store(X)
+        matrix.indptr[-1] = 10**9
+        yield matrix
+        matrix = store(X)
+        matrix.indptr[1:3] = 2**31 - 1, -(2**31)  # whose difference overflows
+        yield matrix
+        matrix = store(X)
+        matrix.indices = matrix.indices.astype(np.float64)
+        yield matrix
+        matrix = store(X)
+        matrix.data = matrix.data[:-1]
+        yield matrix
+        matrix = store(X)
+        matrix._shape = (10, 3)
+        yield matrix
+    matrix = sp.coo_array(X)
+    matrix.coords[1][0] = 10**9
+    yield matrix
+    matrix = sp.bsr_array(X, blocksize=(2, 2))
+    matrix.indices[0] = 10**9
+    yield matrix
+    matrix = sp.lil_array(X)
+    matrix.rows[0][0] = 10**9
+    yield matrix
+    matrix = sp.lil_array(X)
+    matrix._shape = (2, 3)
+    yield matrix
+    matrix = sp.dia_array(X)
+    matrix.offsets = matrix.offsets[:1]
+    yield matrix
+    matrix = sp.dok_array(X)
+    matrix._dict[10**9, 0] = 1.0
+    yield matrix
+
+
+@pytest.mark.parametrize("case", range(22))
+def test_broken_sparse_matrices_are_refused_and_do_not_crash(X, Y, case):
+    broken = list(_tampered(X))[case]
+    message = r"is a broken sparse matrix of shape .*; build it again from its rows, columns and values\.$"
+    for fit in (lambda: factors().fit(broken, Y), lambda: KernelCCA().fit(Y, broken)):
+        with pytest.raises(ValueError, match=message):
+            fit()
+    model = factors().fit(X, X)
+    for use in (model.transform, model.transform_y, lambda samples: model.project(samples, "X")):
+        with pytest.raises(ValueError, match=message):
+            use(broken)
+
+
+def test_a_sparse_matrix_with_room_to_spare_is_as_good_as_another(X, Y):
+    roomy = sp.csr_array(X)
+    roomy.data = np.append(roomy.data, [np.nan, 0.0])  # beyond the last entry, where nothing is stored
+    roomy.indices = np.append(roomy.indices, np.array([5, 0], dtype=roomy.indices.dtype))
+    np.testing.assert_array_equal(factors().fit(roomy, Y).x_weights_, factors().fit(sp.csr_array(X), Y).x_weights_)
+    assert len(roomy.data) == X.size + 2
+
+
 @pytest.mark.parametrize("estimator", [*SPARSE, KernelCCA])
 class TestAll:
     def test_different_numbers_of_samples(self, estimator, X, Y):

@@ -69,7 +69,7 @@ def test_parquet_reads_one_column_in_batches(tmp_path, monkeypatch):
     stream = pairs.documents(1)
     next(stream)
     assert calls[0]["columns"] == ["fr"]
-    assert calls[1:] == [128]
+    assert calls[1:] == [16]
 
 
 def test_a_row_group_is_not_read_whole(parquet):

@@ -8,8 +8,8 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; its libraries are an extra of the package."""
+    signal.signal(signal.SIGTERM, _end)
     try:
-        signal.signal(signal.SIGTERM, _end)
         from ._app import run  # here, so that Ctrl-C while libraries load ends as quietly as later
 
         sys.exit(run())
@@ -21,5 +21,5 @@ def main() -> None:
 
 
 def _end(number: int, frame) -> None:
-    """End by an exception, so that drafts of files are removed."""
+    """End as by Ctrl-C: through all that cleans up, so that no file is left half-written."""
     sys.exit(128 + number)

@@ -280,7 +280,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         data = self._check_view(data, name)
         if diagonal is not None:
             diagonal = self._check_diagonal(diagonal, name, data.shape[0])
-        return self._projectors[name](data, diagonal).astype(data.dtype, copy=False)
+        with np.errstate(over="ignore", invalid="ignore"):  # found, and said, below
+            scores = self._projectors[name](data, diagonal).astype(data.dtype, copy=False)
+        if not np.isfinite(scores).all():
+            raise ValueError(f"the scores of {name} leave the range of {data.dtype}: rescale {name}, or fit again.")
+        return scores
 
     def _check_diagonal(self, diagonal, name: str, n: int) -> np.ndarray:
         if not self._is_precomputed(name):

@@ -1,6 +1,7 @@
 """Opening what a user names: regular files, plain or gzip, with one sentence for whatever is wrong."""
 
 import gzip
+import io
 import os
 import shutil
 import stat
@@ -12,9 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
-__all__ = ["PairError", "Piped", "check_regular", "opened", "optional", "readable"]
+__all__ = ["Allowance", "PairError", "Piped", "check_regular", "opened", "optional", "readable"]
+
+_LEAST, _RATIO = 2**24, 100  # bytes that any packed file may hold, and times its size; text shrinks to a fifth or so
+_DOCUMENT = 64  # bytes that a document takes in memory beside its text
 
 
 class PairError(ValueError):
@@ -85,8 +89,12 @@ def opened(path: Path | Piped) -> Iterator[BinaryIO]:
         check_regular(path)
     file = path.copy if isinstance(path, Piped) else path
     try:
-        with gzip.open(file, "rb") if path.suffix.lower() == ".gz" else open(file, "rb") as stream:
-            yield cast(BinaryIO, stream)
+        if path.suffix.lower() == ".gz":
+            with gzip.open(file, "rb") as packed, io.BufferedReader(_Unpacked(packed, path)) as stream:
+                yield stream
+        else:
+            with open(file, "rb") as stream:
+                yield stream
     except EOFError as error:
         raise PairError(f"{path} is truncated: its gzip data end too early; copy or download it again.") from error
     except (gzip.BadGzipFile, zlib.error) as error:
@@ -96,6 +104,39 @@ def opened(path: Path | Piped) -> Iterator[BinaryIO]:
         ) from error
     except OSError as error:
         raise _unreadable(path, error) from error
+
+
+class Allowance:
+    """How much text a packed file may hold: a small one of nothing but line ends would keep us busy for hours."""
+
+    def __init__(self, path: Path | Piped):
+        self._path = path
+        size = os.path.getsize(path.copy if isinstance(path, Piped) else path)
+        self._most = self._left = max(_LEAST, _RATIO * size)
+
+    def spend(self, n_bytes: int, n_documents: int) -> None:
+        self._left -= n_bytes + _DOCUMENT * n_documents
+        if self._left < 0:
+            raise PairError(
+                f"{self._path} unpacks to more than {self._most} bytes of text, the most that a file of its size may "
+                f"hold, each document counted as {_DOCUMENT} more; unpack it to a plain file if all of it is meant."
+            )
+
+
+class _Unpacked(io.RawIOBase):
+    """What gzip unpacks, as long as the allowance lasts."""
+
+    def __init__(self, packed: gzip.GzipFile, path: Path | Piped):
+        self._packed, self._allowance = packed, Allowance(path)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer) -> int:
+        content = self._packed.read1(len(buffer))
+        self._allowance.spend(len(content), content.count(b"\n"))
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def _unreadable(path: Path | Piped, error: OSError | ValueError) -> PairError:

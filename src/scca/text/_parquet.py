@@ -5,12 +5,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ._files import PairError, check_regular, optional
+from ._files import Allowance, PairError, check_regular, optional
+from ._lines import LONGEST
 from ._tables import choose_columns
 
 __all__ = ["ParquetPairs"]
 
-_ROWS = 128  # decoded at a time: documents may be long
+_ROWS = 16  # decoded at a time: documents may be long, and one that is stored once may stand in every row
+_LEAST, _RATIO = 2**20, 100  # bytes that a packed column of a row group may hold, and times its size
 # by default pyarrow reads the column of a whole row group, perhaps the whole file, at once
 _PIECEMEAL = {"buffer_size": 2**20, "pre_buffer": False}
 _TEXT = ("string", "large_string", "string_view")
@@ -47,20 +49,42 @@ class ParquetPairs:
 
     def _rows(self, columns: list[str]) -> Iterator[tuple[str | None, ...]]:
         start = 0
+        allowance = Allowance(self.path)
         with self._file() as file:
+            self._check_sizes(file.metadata, columns)
             for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
-                yield from zip(*(self._texts(batch, column, start) for column in columns), strict=True)
+                for row in zip(*(self._texts(batch, column, start) for column in columns), strict=True):
+                    allowance.spend(sum(len(text) for text in row if text is not None), len(row))
+                    yield row
                 start += batch.num_rows
+
+    def _check_sizes(self, metadata: Any, columns: list[str]) -> None:
+        """Refuse, by what the file says of itself, columns that would fill the memory."""
+        for group in map(metadata.row_group, range(metadata.num_row_groups)):
+            for column in map(group.column, range(group.num_columns)):
+                size, most = column.total_uncompressed_size, max(_LEAST, _RATIO * column.total_compressed_size)
+                if column.path_in_schema in columns and size > most:
+                    raise PairError(
+                        f"Column {column.path_in_schema!r} of {self.path} unpacks to {size} bytes, where {most} are "
+                        "allowed for its packed size; write the file again without compression if all of it is meant."
+                    )
 
     def _texts(self, batch: Any, column: str, start: int) -> list[str | None]:
         values = batch.column(column)
         try:
-            return values.to_pylist()
+            texts = values.to_pylist()
         except UnicodeDecodeError:
             row = next(row for row, value in enumerate(values, start + 1) if not _decodes(value))
             raise PairError(
                 f"Column {column!r} in row {row} of {self.path} is not UTF-8; write the file again with valid strings."
             ) from None
+        for row, text in enumerate(texts, start + 1):
+            if text is not None and len(text) > LONGEST:
+                raise PairError(
+                    f"Column {column!r} in row {row} of {self.path} is longer than {LONGEST // 2**20} MiB; split the "
+                    "document or leave it out."
+                )
+        return texts
 
     @contextmanager
     def _file(self) -> Iterator[Any]:

@@ -103,11 +103,12 @@ def read_documents(path: str | PathLike[str] | Piped) -> list[str]:
     """
     source = readable(path)
     documents = list(lines(source))
-    empty = [number for number, document in enumerate(documents, 1) if not document or document.isspace()]
-    if empty:
-        count = "1 document is" if len(empty) == 1 else f"{len(empty)} documents are"
+    blank = [not document or document.isspace() for document in documents]
+    n_blank = sum(blank)
+    if n_blank:
+        count = "1 document is" if n_blank == 1 else f"{n_blank} documents are"
         warn(
-            f"{count} empty (first: line {empty[0]} of {source}); remove such lines if that is not meant.",
+            f"{count} empty (first: line {blank.index(True) + 1} of {source}); remove such lines if that is not meant.",
             DataWarning,
         )
     return documents

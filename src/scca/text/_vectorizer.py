@@ -11,11 +11,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import DataWarning, check_count
+from .._validation import DataWarning, check_count, check_flag, shown
 from .._wording import called
 from ..engine import warn
 
 __all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
+
+_LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format has 30, and no language more than a few
 
 
 def tokenize(text: str) -> list[str]:
@@ -76,18 +78,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def learn(self, documents: Iterable[str]) -> tuple[sp.csr_array, list[str]]:
         """What `fit_transform` does, and the stop words that no document has."""
-        min_df = check_count(self.min_df, "min_df")
-        if isinstance(self.stop_words, str):
-            raise ValueError(
-                f"{called('stop_words')} must be a list of words; got the text {self.stop_words!r}: list the words."
-            )
-        if self.analyzer not in ("word", "char", "char_wb"):
-            raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
-        if self.stop_words is not None and self.analyzer != "word":
-            raise ValueError(
-                f"{called('stop_words')} are words, and {called('analyzer', self.analyzer)} reads none; leave out one "
-                "of the two."
-            )
+        min_df = self.check_settings()
         seen: set[str] = set()
         counter = self._counter(None, seen)
         try:
@@ -107,6 +98,28 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.words_ = counter.get_feature_names_out()[kept]
         self.idf_ = np.log((1 + counts.shape[0]) / (1 + np.diff(counts.indptr)[kept])) + 1 if self.log_counts else idf
         return self._weighted(counts[:, kept]), [word for word in self._stop_words() if word not in seen]
+
+    def check_settings(self) -> int:
+        """`min_df`; whatever is wrong with the parameters is refused."""
+        if isinstance(self.stop_words, str):
+            raise ValueError(
+                f"{called('stop_words')} must be a list of words; got the text {self.stop_words!r}: list the words."
+            )
+        if self.stop_words is not None and not all(isinstance(word, str) for word in self.stop_words):
+            raise ValueError(f"stop_words must be None or a list of words; got {shown(self.stop_words)}.")
+        if self.analyzer not in ("word", "char", "char_wb"):
+            raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
+        if self.stop_words is not None and self.analyzer != "word":
+            raise ValueError(
+                f"{called('stop_words')} are words, and {called('analyzer', self.analyzer)} reads none; leave out one "
+                "of the two."
+            )
+        least, most = self.ngram_range
+        if check_count(most, "the longest run of ngram_range") < check_count(least, "the shortest run of ngram_range"):
+            raise ValueError(f"ngram_range must be a shortest and a longest run; got {shown(self.ngram_range)}.")
+        check_flag(self.lowercase, "lowercase")
+        check_flag(self.log_counts, "log_counts")
+        return check_count(self.min_df, "min_df")
 
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
         """How often each document has each word, before anything is left out or weighted, and the words."""
@@ -195,7 +208,12 @@ def _checked(documents: Iterable[str]):
 
 
 def _composed(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+    if len(text) <= _LONGEST_RUN:
+        return unicodedata.normalize("NFC", text)
+    # what is beyond the bound in a run of marks is composed by itself: marks are put in order in quadratic time
+    return "".join(unicodedata.normalize("NFC", part) for part in _long_runs().split(text))
 
 
 def _lowered(text: str) -> str:
@@ -210,10 +228,22 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")  # what the pattern below comes to where 
 
 
 @cache
+def _long_runs() -> re.Pattern:
+    """The places within a run of marks before which the longest that is composed has ended."""
+    mark = _mark_class()
+    return re.compile(rf"(?={mark})(?<={mark}{{{_LONGEST_RUN}}})")
+
+
+@cache
 def _word_pattern() -> re.Pattern:
     # Python's \w knows letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
-    letter, mark = r"[^\W\d_]", f"[{''.join(map(re.escape, sorted(_marks())))}]"
+    letter, mark = r"[^\W\d_]", _mark_class()
     return re.compile(rf"{letter}{mark}*(?:{letter}{mark}*)+|{letter}{mark}+")
+
+
+def _mark_class() -> str:
+    """All combining marks, as a regular expression has them."""
+    return f"[{''.join(map(re.escape, sorted(_marks())))}]"
 
 
 @cache

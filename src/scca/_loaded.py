@@ -1,0 +1,170 @@
+"""Whether the parts of a model that came from a file fit each other, as those of a fitted model do."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._validation import check_choice, check_count, check_flag, check_keywords, check_matrix, check_structure, shown
+from .text import BilingualModel, TextVectorizer
+from .views import Kernel, KernelPreparation, Preparation, Projector
+
+__all__ = ["check_loaded"]
+
+_LARGEST = 1e75  # of numbers that samples are multiplied by, as of samples themselves
+
+
+def check_loaded(model) -> None:
+    """Refuse parts of the wrong kind, shape or size, and numbers that are not finite, before anything is computed."""
+    if isinstance(model, BilingualModel):
+        _check_bilingual(model)
+    else:
+        _check_components(model)
+
+
+def _check_bilingual(model: BilingualModel) -> None:
+    languages, vectorizers, training = model.languages_, model.vectorizers_, model.training_
+    for name, parts, kind in (
+        ("languages_", languages, str),
+        ("vectorizers_", vectorizers, TextVectorizer),
+        ("training_", training, sp.csr_array),
+    ):
+        _require(_is_pair_of(parts, kind), f"{name} is no pair of {kind.__name__}")
+    _require(languages[0] != languages[1], f"both languages are {shown(languages[0])}")
+    scca: Any = model.scca_
+    _require(type(scca).__name__ == "SparseCCA", "scca_ is no SparseCCA")
+    check_choice(scca.kernel, "kernel", ("linear",))
+    n, c = training[0].shape[0], _check_components(scca)
+    sizes = scca.n_features_in_, scca.n_features_y_
+    for vectorizer, vectors, preparation, size in zip(
+        vectorizers, training, (scca.x_preparation_, scca.y_preparation_), sizes, strict=True
+    ):
+        _check_vectorizer(vectorizer, size)
+        _require(isinstance(preparation, Preparation), "a text is prepared by a kernel")
+        _require(vectors.shape == (n, size), f"training_ has shape {vectors.shape}, not {(n, size)}")
+        _check_numbers(vectors.data, "training_", (None,))
+        check_structure(vectors, "training_")
+    texts = model.texts_
+    _require(texts is None or _are_texts(texts, n), f"texts_ is not None, nor a list of {n} texts")
+
+    anchored = scca.anchors is not None
+    each = (c,) if anchored else (2, c)
+    shapes = {
+        "x_weights_": (sizes[0], c),
+        "y_weights_": (n if anchored else sizes[1], c),
+        "mu_": each,
+        "dual_gap_": each,
+    }
+    shapes |= (
+        {"anchors_": (c,), "gamma_": (c,)} if anchored else {"x_loadings_": (sizes[0], c), "y_loadings_": (sizes[1], c)}
+    )
+    for name, shape in shapes.items():
+        _check_array(getattr(scca, name), name, shape)
+    if anchored:
+        _check_array(scca.anchors_, "anchors_", (c,), kinds="i")
+
+
+def _check_vectorizer(vectorizer: TextVectorizer, size: int) -> None:
+    vectorizer.check_settings()
+    words = vectorizer.words_
+    _require(isinstance(words, np.ndarray) and _are_texts(list(words), size), f"words_ are not {size} texts")
+    _require(len(set(words)) == size, "a word stands twice in words_")
+    _check_numbers(vectorizer.idf_, "idf_", (size,))
+
+
+def _check_components(model) -> int:
+    """The number of components of an estimator of two views."""
+    c = check_count(model.n_components_, "n_components_", least=0)
+    for view, prefix, count, names in (
+        ("X", "x", model.n_features_in_, getattr(model, "feature_names_in_", None)),
+        ("Y", "y", model.n_features_y_, getattr(model, "feature_names_y_", None)),
+    ):
+        check_count(count, "the number of features")
+        _require(
+            names is None or _are_texts(list(names), count), f"the names of features of {view} are not {count} texts"
+        )
+        projector = model._projectors[view]
+        _require(isinstance(projector, Projector), "a projector is something else")
+        rows = _check_preparation(projector.preparation, count)
+        _check_numbers(projector.directions, "directions", (rows, c))
+        _check_preparation(getattr(model, f"{prefix}_preparation_"), count)
+        _check_numbers(getattr(model, f"{prefix}_weights_"), f"{prefix}_weights_", (None, c))
+        if hasattr(model, f"{prefix}_rotations_"):
+            _check_numbers(getattr(model, f"{prefix}_rotations_"), f"{prefix}_rotations_", (None, c))
+    for name in ("correlations_", "held_out_correlations_", "canonical_values_"):
+        if name == "correlations_" or hasattr(model, name):
+            _check_array(getattr(model, name), name, (c,))
+    return c
+
+
+def _check_preparation(preparation, count: int) -> int:
+    """How many rows directions have that follow a preparation of samples of so many features."""
+    if isinstance(preparation, Preparation):
+        for name in ("mean", "feature_weights"):
+            if getattr(preparation, name) is not None:
+                _check_numbers(getattr(preparation, name), name, (count,))
+        offset = _check_array(preparation.offset, "offset", (None,), kinds="i")
+        rises = len(offset) == 0 or (offset[0] >= 0 and offset[-1] < count and bool((offset[1:] > offset[:-1]).all()))
+        _require(rises, f"offset holds columns that do not rise from 0 to {count - 1}")
+        check_flag(preparation.normalize, "normalize")
+        check_flag(preparation.blank, "blank")
+        return count
+    _require(isinstance(preparation, KernelPreparation), "a preparation is something else")
+    _check_kernel(preparation.kernel)
+    training = preparation.training
+    if preparation.kernel.precomputed:
+        _require(training is None, "a precomputed kernel has training samples")
+        rows = count
+    else:
+        _require(isinstance(training, np.ndarray) or sp.issparse(training), "a kernel has no training samples")
+        rows = check_matrix(training, "training").shape[0]
+        _require(training.shape == (rows, count), f"training has shape {training.shape}, not {(rows, count)}")
+        preparation.kernel.diagonal(training[:1])  # refuses parameters that the kernel does not take
+    for name in ("means", "scale"):
+        if getattr(preparation, name) is not None:
+            _check_numbers(getattr(preparation, name), name, (rows,))
+    _require(_is_number(preparation.grand_mean), f"grand_mean is {shown(preparation.grand_mean)}")
+    return rows
+
+
+def _check_kernel(kernel) -> None:
+    _require(isinstance(kernel, Kernel), "a kernel is something else")
+    check_keywords(kernel.params, "kernel_params")
+    for name, value in kernel.params.items():
+        _require(value is None or _is_number(value), f"{shown(name)} of the kernel is {shown(value)}")
+    _require("n_jobs" not in kernel.params, "the kernel asks for workers")
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+def _check_array(array, name: str, shape: tuple, kinds: str = "iuf") -> np.ndarray:
+    """`array`, if it is one of this shape, None standing for any size."""
+    _require(isinstance(array, np.ndarray) and array.dtype.kind in kinds, f"{name} is no array of numbers")
+    fits = array.ndim == len(shape) and all(size in (None, has) for size, has in zip(shape, array.shape, strict=True))
+    _require(fits, f"{name} has shape {array.shape}, not {shape}")
+    return array
+
+
+def _check_numbers(array, name: str, shape: tuple) -> None:
+    """Numbers to compute with."""
+    _check_array(array, name, shape, kinds="f")
+    largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))  # NaN if there is one
+    _require(largest <= _LARGEST, f"{name} holds numbers that are not finite or above {_LARGEST:g}")
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, int | float) and abs(value) <= _LARGEST
+
+
+def _is_pair_of(parts, kind: type) -> bool:
+    return isinstance(parts, tuple) and len(parts) == 2 and all(isinstance(part, kind) for part in parts)
+
+
+def _are_texts(texts, count: int) -> bool:
+    return isinstance(texts, list) and len(texts) == count and all(isinstance(text, str) for text in texts)
+
+
+def _require(fits: bool, complaint: str) -> None:
+    if not fits:
+        raise ValueError(complaint)

@@ -1,0 +1,176 @@
+"""Model files made to do harm, checksums right: each is refused in a sentence, or opens and scores as a model does."""
+
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import mutated_files
+import numpy as np
+import pytest
+from subprocesses import run_program
+
+import scca
+from scca import persistence
+from scca.persistence import ModelFileError
+
+COUNT = int(os.environ.get("SCCA_MUTATED_FILES", "400"))  # thousands take minutes
+GIB = 2**30
+
+
+def test_mutated_files_open_or_are_refused(tmp_path):
+    program = Path(mutated_files.__file__)
+    done = subprocess.run([sys.executable, program, str(COUNT), "0"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr  # a crash is -11
+    report = json.loads(done.stdout)
+    assert report["failures"] == []
+    assert sum(report["outcomes"].values()) == COUNT
+    assert report["outcomes"]["used"] > 0.05 * COUNT  # else nothing but the container was tested
+    assert report["peak"] < GIB
+    assert report["slowest"] < 10
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A bilingual model file, unpacked."""
+    path = tmp_path_factory.mktemp("whole") / "m.scca"
+    scca.save(mutated_files.models()[0], path)
+    return mutated_files.unpacked(path.read_bytes())
+
+
+def refused(path, content, match):
+    path.write_bytes(content)
+    with pytest.raises(ModelFileError, match=match) as caught:
+        scca.load(path)
+    assert str(caught.value).startswith(str(path))
+    assert "\n" not in str(caught.value)
+    assert str(caught.value).endswith(".")
+
+
+@pytest.mark.parametrize("index", [10**9, -1, 2**31 - 1])
+def test_sparse_indices_outside_of_the_vocabulary(whole, tmp_path, index):
+    manifest, members = whole
+    name = manifest["model"]["state"]["training_"]["$tuple"][0]["$sparse"][1]["$array"]
+    indices = np.load(io.BytesIO(members[name]))
+    indices[0] = index
+    content = mutated_files.packed(manifest, {**members, name: mutated_files.npy(indices)})
+    refused(tmp_path / "m.scca", content, "is a broken sparse matrix .* indices outside of its shape")
+
+
+@pytest.mark.parametrize(
+    ("part", "complaint"),
+    [
+        (("vectorizers_", "$tuple", 0, "state", "idf_"), "idf_ has shape"),
+        (("scca_", "state", "x_weights_"), "x_weights_ has shape"),
+        (("scca_", "state", "x_loadings_"), "x_loadings_ has shape"),
+        (("scca_", "state", "_projectors", "$dict", "X", "state", "directions"), "directions has shape"),
+        (("scca_", "state", "x_preparation_", "state", "mean"), "mean has shape"),
+        (("scca_", "state", "correlations_"), "correlations_ has shape"),
+    ],
+)
+def test_shapes_that_do_not_fit(whole, tmp_path, part, complaint):
+    manifest, members = json.loads(json.dumps(whole[0])), dict(whole[1])
+    holder = manifest["model"]["state"]
+    for key in part[:-1]:
+        holder = holder[key]
+    array = np.load(io.BytesIO(members[holder[part[-1]]["$array"]]))
+    holder[part[-1]] = {"$array": "new.npy"}
+    members["new.npy"] = mutated_files.npy(array[:-1])
+    refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), complaint)
+    members["new.npy"] = mutated_files.npy(np.full_like(array, np.nan))
+    if part[-1] not in ("correlations_", "x_loadings_"):  # which are for reading only
+        refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), "not finite")
+
+
+def test_a_vocabulary_of_another_size(whole, tmp_path):
+    manifest = json.loads(json.dumps(whole[0]))
+    manifest["model"]["state"]["vectorizers_"]["$tuple"][1]["state"]["words_"]["$strings"].append("mot")
+    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), r"words_ are not \d+ texts")
+
+
+def test_an_attribute_in_the_place_of_a_method(whole, tmp_path):
+    manifest = json.loads(json.dumps(whole[0]))
+    manifest["model"]["state"]["project"] = 1
+    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), "project would hide a method")
+
+
+class TestSize:
+    """What a small file asks for is refused before it is given."""
+
+    def bombs(self, whole):
+        """Small files that ask for much, and what is said of them."""
+
+        def changed(state=(), **arrays):
+            manifest = json.loads(json.dumps(whole[0]))
+            manifest["model"]["state"].update(state)
+            return mutated_files.packed(manifest, {**whole[1], **arrays})
+
+        zeros = mutated_files.npy(np.zeros(2**25))
+        bomb = changed(**{"0.npy": zeros})
+        yield bomb, r"unpacks to \d+ bytes, where a file of its size may hold 268435456; name one"
+        lie = bomb.replace(struct.pack("<L", len(zeros)), struct.pack("<L", len(whole[1]["0.npy"])))
+        yield lie, r"is damaged|is not a whole model file"  # for no more is unpacked than is declared
+        thousand = {"more": [{"$array": "big.npy"}] * 1000, "languages_": None}
+        yield changed(thousand, **{"big.npy": mutated_files.npy(np.zeros(2**20))}), "languages_ is no pair of str"
+        yield changed({"more": [[]] * 2_000_000}), "more than 100000 lists and dictionaries"
+        yield changed({"more": "x" * 2**24}), r"unpacks to \d+ bytes, where .* may hold 8388608"
+
+    def test_bombs_do_not_go_off(self, whole, tmp_path):
+        paths = []
+        for number, (content, match) in enumerate(self.bombs(whole)):
+            paths.append(tmp_path / f"{number}.scca")
+            refused(paths[-1], content, match)
+            assert paths[-1].stat().st_size < 2**20
+        program = """
+import resource, sys, scca
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for path in sys.argv[1:]:
+    try:
+        scca.load(path)
+    except scca.persistence.ModelFileError:
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+        grown = run_program(program, *paths).stdout.split()
+        assert len(grown) == len(paths)
+        assert int(grown[-1]) * 1024 < 2**26
+
+    def test_depth_of_the_manifest(self, whole, tmp_path):
+        text = json.dumps(whole[0]).replace('"texts_": ', '"texts_": ' + "[" * 50_000 + "]" * 50_000 + ', "more": ')
+        file = io.BytesIO()
+        with zipfile.ZipFile(file, "w") as archive:
+            archive.writestr("manifest.json", text)
+        refused(tmp_path / "m.scca", file.getvalue(), "is damaged")
+
+    def test_other_ways_of_packing(self, whole, tmp_path):
+        for compression in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+            content = mutated_files.packed(json.loads(json.dumps(whole[0])), whole[1], compression)
+            refused(tmp_path / "m.scca", content, "is compressed in a way that scca does not use")
+
+    def test_brackets_in_texts_are_no_parts(self, tmp_path):
+        model = mutated_files.models()[0]
+        model.texts_ = ['[{"\\' * 100_000, *model.texts_[1:]]
+        scca.save(model, tmp_path / "m.scca")
+        assert scca.load(tmp_path / "m.scca").texts_ == model.texts_
+
+    def test_whatever_is_saved_can_be_loaded(self, tmp_path, monkeypatch):
+        """Where packing would make a file look like a bomb, it is not packed."""
+        model = mutated_files.models()[2]
+        model.zeros_ = np.zeros(10_000)
+        scca.save(model, tmp_path / "packed.scca")
+        monkeypatch.setattr(persistence, "most_unpacked", lambda size: max(2**14, 5 * size))
+        with pytest.raises(ModelFileError, match="may hold"):
+            scca.load(tmp_path / "packed.scca")
+        scca.save(model, tmp_path / "m.scca")
+        assert not scca.load(tmp_path / "m.scca").zeros_.any()
+
+
+def test_scores_that_are_no_numbers_are_refused():
+    model = mutated_files.models()[2]
+    with pytest.raises(ValueError, match="the scores of X leave the range of float32: rescale X"):
+        model.x_weights_ = model._projectors["X"].directions
+        model._projectors["X"].directions[:] = 1e60
+        model.project(np.ones((2, 6), dtype=np.float32), "X")
