@@ -54,8 +54,7 @@ class _Story:
 
 def run_demo(folder: Path, languages: tuple[str, str], components: int | None, seed: int, terminal: Terminal) -> None:
     """Fit on 200 documents of the corpus, find the mates of the other 100, and leave the results in `folder`."""
-    from ..report import prepare, write_report
-    from ..report._figures import sparsity_figure
+    from ..report import prepare, sparsity_figure, write_report
 
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; name a folder.")

@@ -98,7 +98,10 @@ def _observe(factors: np.ndarray, loadings: np.ndarray, density: float, rng):
     shape = (len(factors), len(loadings))
     if density == 1:
         return factors @ loadings.T + rng.standard_normal(shape)
-    kept = sp.random_array(shape, density=density, format="csr", rng=rng, data_sampler=rng.standard_normal)
-    rows, columns = kept.nonzero()
-    kept.data += np.einsum("ij,ij->i", factors[rows], loadings[columns])
-    return kept
+    # places by the same stream of bits as values: this is scipy.sparse.random_array, whose words differ among versions
+    places = np.random.Generator(rng._bit_generator).choice(
+        shape[0] * shape[1], size=round(density * shape[0] * shape[1]), replace=False
+    )
+    rows, columns = (axis.astype(np.int32) for axis in np.unravel_index(places, shape, order="F"))
+    values = rng.standard_normal(len(places)) + np.einsum("ij,ij->i", factors[rows], loadings[columns])
+    return sp.csr_array((values, (rows, columns)), shape=shape)

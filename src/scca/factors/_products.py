@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._compile import compiled
-from ..views import FeatureView
-from ..views._storage import SparseStorage
+from ..views import FeatureView, SparseStorage
 from ._together import parts, together
 from ._triangle import Triangle
 

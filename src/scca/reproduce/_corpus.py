@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from ..text import PairedText, TextVectorizer
-from ..text._vectorizer import inverse_frequencies
+from ..text import PairedText, TextVectorizer, inverse_frequencies
 
 __all__ = ["FREQUENCIES", "Corpus", "count_corpus"]
 
