@@ -10,7 +10,7 @@ from typing import IO
 __all__ = ["atomic_write", "check_output"]
 
 
-def check_output(path) -> Path:
+def check_output(path: str | os.PathLike[str]) -> Path:
     """Where a file at `path` will be written, links followed; refused if nothing can be, before any work is done."""
     path = Path(os.path.realpath(path))
     if path.is_dir():
@@ -25,7 +25,7 @@ def check_output(path) -> Path:
 
 
 @contextmanager
-def atomic_write(path) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to that takes its place at `path` only when all of it is on the disk."""
     path = check_output(path)
     try:

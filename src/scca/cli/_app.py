@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from statistics import median
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -156,7 +156,7 @@ def fit(
         )
 
 
-def _used_of_the_second(summary: dict) -> str:
+def _used_of_the_second(summary: dict[str, Any]) -> str:
     language = summary["languages"][1]
     if summary["documents_used"] is None:
         return f"{summary['mate_words_used']} of {summary['words'][1]} {language} words"
@@ -194,7 +194,7 @@ def mates(
     if len(asked) == len(offered):
         precision = average_precision(found.query_scores, found.candidate_scores)
     if as_json:
-        result: dict = {"from": found.source, "to": found.target, "mates": []}
+        result: dict[str, Any] = {"from": found.source, "to": found.target, "mates": []}
         for i in range(len(asked)):
             ranked = zip(found.indices[i].tolist(), found.similarities[i].tolist(), strict=True)
             result["mates"].append(

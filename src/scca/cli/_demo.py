@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -160,7 +161,7 @@ def _tell(story: _Story, folder: Path, terminal: Terminal) -> None:
     terminal.print(f"next: scca explain {folder / 'model.scca'}, or open {folder / 'report.html'}")
 
 
-def _as_json(story: _Story, folder: Path) -> dict:
+def _as_json(story: _Story, folder: Path) -> dict[str, Any]:
     few, dense, kernel, chance = story.found
     return {
         "languages": list(story.languages),

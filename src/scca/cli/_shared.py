@@ -1,6 +1,7 @@
 """What several commands do alike: load a model, tell a language, clip and list."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def language_of(model: BilingualModel, documents: list[str], given: str | None, 
     return source
 
 
-def note_unknown(terminal: Terminal, what: str, known, language: str) -> None:
+def note_unknown(terminal: Terminal, what: str, known: Any, language: str) -> None:
     unknown = [i for i, is_known in enumerate(known) if not is_known]
     if unknown:
         terminal.note(
@@ -61,7 +62,7 @@ def note_language(terminal: Terminal, model: BilingualModel, documents: list[str
         terminal.note(f"scca: note: the candidates look like {model.other(language)}, not {language}; check the files.")
 
 
-def summary_of(model: BilingualModel) -> dict:
+def summary_of(model: BilingualModel) -> dict[str, Any]:
     scca = model.scca_
     return {
         "languages": list(model.languages_),
@@ -74,7 +75,7 @@ def summary_of(model: BilingualModel) -> dict:
     }
 
 
-def _used_of_the_second(model: BilingualModel) -> dict:
+def _used_of_the_second(model: BilingualModel) -> dict[str, Any]:
     """Documents, or words where components are shared factors."""
     used = int(model.scca_.y_weights_.any(axis=1).sum())
     if model.scca_.anchors is None:
@@ -99,8 +100,8 @@ def described(c: Component) -> str:
     return f"correlation {c.correlation:.3f}, {len(c.words)} words, {documents}"
 
 
-def component_dict(c: Component, top: int) -> dict:
-    def weighted(items, name):
+def component_dict(c: Component, top: int) -> dict[str, Any]:
+    def weighted(items: Any, name: str) -> Any:
         plain = [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
         if items and items[0].loading is not None:
             return [entry | {"loading": item.loading} for entry, item in zip(plain, items, strict=False)]
@@ -120,7 +121,7 @@ def component_dict(c: Component, top: int) -> dict:
     }
 
 
-def listed(items) -> str:
+def listed(items: Any) -> str:
     return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
 
 

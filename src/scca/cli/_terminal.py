@@ -7,7 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -35,11 +35,11 @@ _OPTIONS = {
 }
 
 
-def one_line_errors(command: Callable) -> Callable:
+def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command end with one line and a non-zero exit where it fails; a traceback only with --debug."""
 
     @functools.wraps(command)
-    def wrapped(*args, debug: bool = False, **options):
+    def wrapped(*args: Any, debug: bool = False, **options: Any) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.showwarning = _note if not options.get("quiet") else _ignore
@@ -79,12 +79,19 @@ def _as_options(text: str) -> str:
     return text
 
 
-def _note(message, category, filename, lineno, file=None, line=None) -> None:
+def _note(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning):
         _say(f"scca: note: {_as_options(' '.join(str(message).split()))}")
 
 
-def _ignore(*args, **kwargs) -> None:
+def _ignore(*args: Any, **kwargs: Any) -> None:
     pass
 
 
@@ -119,7 +126,7 @@ class Terminal:
             table.add_row(*map(escape, row))
         self._out.print(table, highlight=False)
 
-    def json(self, value) -> None:
+    def json(self, value: Any) -> None:
         sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
 
     @contextmanager

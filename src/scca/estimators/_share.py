@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._types import MatrixLike
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
@@ -19,7 +20,9 @@ _WORTH = 0.85  # of the best precision: what few features may cost
 _JUDGED = 1000  # pairs that are halved, at most
 
 
-def needed_share(X, Y, preparing: Preparing, n_components: int, settings: FactorSettings) -> float | None:
+def needed_share(
+    X: MatrixLike, Y: MatrixLike, preparing: Preparing, n_components: int, settings: FactorSettings
+) -> float | None:
     """The smallest share of both views' features that is not clearly worse than the best; None for all.
 
     Half of the pairs choose the features, round by round of `elimination`, and find the factors; the mates of the other
@@ -44,7 +47,14 @@ def needed_share(X, Y, preparing: Preparing, n_components: int, settings: Factor
 
 
 def _precisions(
-    X, Y, train, test, preparing: Preparing, least: float, n_components: int, settings: FactorSettings
+    X: MatrixLike,
+    Y: MatrixLike,
+    train: np.ndarray,
+    test: np.ndarray,
+    preparing: Preparing,
+    least: float,
+    n_components: int,
+    settings: FactorSettings,
 ) -> list[float]:
     """The mean of 1 / rank of the mates of the pairs `test`, for every round of the elimination that `train` makes."""
     samples = {"X": X[train], "Y": Y[train]}

@@ -1,6 +1,7 @@
 """The numbers and words of a report, plain enough to be saved as JSON."""
 
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +45,7 @@ class ReportData:
     second_unit: str
     second_total: int
     largest_gap: float
-    components: list[dict]
+    components: list[dict[str, Any]]
 
 
 def prepare(model: BilingualModel) -> ReportData:

@@ -1,5 +1,7 @@
 """The page itself: one HTML file that needs nothing from anywhere."""
 
+import os
+
 from .._drawing import to_svg
 from .._files import atomic_write
 from .._pages import check_page_tools, render_template
@@ -22,7 +24,7 @@ def render(data: ReportData) -> str:
     return render_template(__package__, "template.html", data=data, figures=figures)
 
 
-def write_report(model: BilingualModel, path) -> None:
+def write_report(model: BilingualModel, path: str | os.PathLike[str]) -> None:
     """Write the page of a fitted model; it appears whole or not at all."""
     page = render(prepare(model)).encode()
     with atomic_write(path) as file:

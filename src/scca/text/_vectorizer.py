@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,7 +55,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     """
 
     def __init__(
-        self, *, lowercase=True, stop_words=None, min_df=1, ngram_range=(1, 1), analyzer="word", log_counts=False
+        self,
+        *,
+        lowercase: bool = True,
+        stop_words: Sequence[str] | None = None,
+        min_df: int = 1,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: str = "word",
+        log_counts: bool = False,
     ):
         self.lowercase = lowercase
         self.stop_words = stop_words
@@ -63,12 +71,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.analyzer = analyzer
         self.log_counts = log_counts
 
-    def fit(self, documents: Iterable[str], y=None):
+    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
         """Learn the words and their document frequencies."""
         self.fit_transform(documents)
         return self
 
-    def fit_transform(self, documents: Iterable[str], y=None) -> sp.csr_array:
+    def fit_transform(self, documents: Iterable[str], y: Any = None) -> sp.csr_array:
         """Learn the words and return the documents' vectors; `documents` is read once, as a stream."""
         min_df = check_count(self.min_df, "min_df")
         if isinstance(self.stop_words, str):
@@ -111,11 +119,11 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         columns = np.flatnonzero(self.words_ == (_lowered if self.lowercase else _composed)(word.strip()))
         return int(columns[0]) if len(columns) else None
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)
 
-    def _counter(self, vocabulary) -> CountVectorizer:
+    def _counter(self, vocabulary: Any) -> CountVectorizer:
         return CountVectorizer(
             preprocessor=_lowered if self.lowercase else _composed,
             tokenizer=tokenize if self.analyzer == "word" else None,
@@ -140,7 +148,7 @@ def inverse_frequencies(frequency: np.ndarray, n: int, min_df: int = 1) -> tuple
     return kept, np.log(n / frequency[kept])
 
 
-def _checked(documents: Iterable[str]):
+def _checked(documents: Iterable[str]) -> Iterator[str]:
     if isinstance(documents, str):
         raise ValueError("documents must be a list of texts; got one text: put it in a list.")
     for i, document in enumerate(documents):
@@ -161,7 +169,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")  # what the pattern below comes to where 
 
 
 @cache
-def _word_pattern() -> re.Pattern:
+def _word_pattern() -> re.Pattern[str]:
     # Python's \w knows letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
     letter, mark = r"[^\W\d_]", f"[{''.join(map(re.escape, sorted(_marks())))}]"
     return re.compile(rf"{letter}{mark}*(?:{letter}{mark}*)+|{letter}{mark}+")
