@@ -71,7 +71,7 @@ def shared_factors(views: Sequence[View], n_components: int, ridges: Sequence[fl
 
 def _orthonormal(pooled: np.ndarray, values: np.ndarray, residuals: np.ndarray) -> SharedFactors:
     """Without the directions that the views do not share."""
-    positive = values > np.finfo(np.float64).eps * len(pooled) * max(values[0], 0.0)
+    positive = values > np.finfo(np.float64).eps * len(pooled) * values.max(initial=0.0)
     T, R = np.linalg.qr(pooled[:, positive])
     return SharedFactors(T * np.sign(np.diag(R)), values[positive], residuals[positive])
 
@@ -123,7 +123,9 @@ def _of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     M = M.T if turned else M
     size = len(M)
     squares, U = eigh(M @ M.T, subset_by_index=(size - n_components, size - 1))
-    squares[squares <= size * np.finfo(np.float64).eps * squares[-1]] = 0.0  # rounding error of the squares
+    squares[squares <= size * np.finfo(np.float64).eps * squares.max(initial=0.0)] = (
+        0.0  # rounding error of the squares
+    )
     values = np.sqrt(squares)
     V = M.T @ U / np.where(values > 0, values, 1.0)
     return values, np.vstack([V, U] if turned else [U, V]) / np.sqrt(2.0)
