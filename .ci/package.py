@@ -17,7 +17,7 @@ NEEDED = (
     "licenses/LICENSE",
 )
 LARGEST = 250_000  # bytes: the corpus has 200,000
-TESTS = ("tests/test_package.py", "tests/test_persistence.py", "tests/datasets", "tests/test_retrieval.py")
+TESTS = ("tests/test_package.py", "tests/test_persistence.py")
 
 
 def check_contents(wheel: Path) -> None:
