@@ -74,6 +74,14 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
     Nothing in the file is executed. A damaged, truncated or foreign file, or one of a newer format, is refused.
+
+    Parameters
+    ----------
+    path : str or Path
+
+    Returns
+    -------
+    SparseCCA, SparseCCACV, KernelCCA or BilingualModel
     """
     path = Path(path)
     if not path.is_file():

@@ -66,10 +66,10 @@ class SparseCCACV(SparseCCA):
         Folds to fit side by side. The results do not depend on it.
     verbose : int, default=0
         Above 0, each fit is logged at level INFO, otherwise DEBUG (logger `scca`).
-    anchors, representation, rendering, feature_weights, n_features, kernel, kernel_params, center, normalize, \
-    held_out, algorithm, tol, max_iter, random_state :
-        as for `SparseCCA`. Anchors given as indices count over all pairs; a fold uses those that it trains on. A
-        precomputed kernel is split on both axes.
+    anchors, representation, rendering, feature_weights, n_features, kernel, kernel_params : as for `SparseCCA`
+        Anchors given as indices count over all pairs; a fold uses those that it trains on. A precomputed kernel is
+        split on both axes.
+    center, normalize, held_out, algorithm, tol, max_iter, random_state : as for `SparseCCA`
 
     Attributes
     ----------

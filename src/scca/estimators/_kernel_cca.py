@@ -37,13 +37,13 @@ class KernelCCA(PairedTransformer):
     n_components : int, default=2
     regularization : float, default=0.03
         r, from 0 to 1. The default is the paper's best value on its text.
-    kernel, kernel_params : as for `SparseCCA`, of both views.
+    kernel, kernel_params : as for `SparseCCA`, of both views
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order.
     feature_weights : "shared" or None, default=None
         Weight the features as `SparseCCA` does, before anything else. Not for a kernel that is not linear.
     n_features : int, optional
-        How many features of either view to read, with "shared" feature weights; as for `SparseCCA`.
+        How many features of either view to read, with "shared" feature weights; as for `SparseCCA`
     n_jobs : int, optional
         Threads that compute a kernel that is not linear. The results do not depend on it.
 
@@ -58,8 +58,8 @@ class KernelCCA(PairedTransformer):
         The maxima: canonical correlations for r = 0, shrunk ones otherwise.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores of each component.
-    x_preparation_, y_preparation_, x_feature_weights_, y_feature_weights_ : as for `SparseCCA`.
-    n_features_in_, n_features_y_, feature_names_in_, feature_names_y_ : as for `SparseCCA`.
+    x_preparation_, y_preparation_, x_feature_weights_, y_feature_weights_ : as for `SparseCCA`
+    n_features_in_, n_features_y_, feature_names_in_, feature_names_y_ : as for `SparseCCA`
 
     Examples
     --------

@@ -50,7 +50,7 @@ def component_path(
 
     Parameters
     ----------
-    X, K, k, fit_dual, y, tol, max_iter : as for `solve_component`.
+    X, K, k, fit_dual, y, tol, max_iter : as for `solve_component`
     mus : sequence of "auto", "auto*FACTOR" or float
     gammas : "auto", "auto*FACTOR" or float, or a sequence of these as long as `mus`
         One for every mu, or the same for all; finite.

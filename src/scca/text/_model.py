@@ -42,7 +42,7 @@ class BilingualModel(Translating, BaseEstimator):
     n_components : int or "auto", default="auto"
         "auto": as many as hold on pairs left out better than chance, 200 at most; with `anchors` 200, or as many as the
         documents allow. More find mates better, and each is one more to read.
-    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
+    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, of both languages
     min_df : int or "auto", default="auto"
         A word in fewer training documents is left out. "auto" is 1 and, for shared factors of ten documents or more, 2:
         what a single document says is nothing that it shares with others.
@@ -130,6 +130,8 @@ class BilingualModel(Translating, BaseEstimator):
         ----------
         pairs : PairedText
             From `read_pairs`, or `PairedText.of(first, second, languages)`.
+        y : None
+            Not used: scikit-learn's tools pass it.
         progress : callable, optional
             Called with what is done and to do: folds left out of shared factors, components with anchors.
         """
@@ -243,7 +245,18 @@ class BilingualModel(Translating, BaseEstimator):
     ) -> Mates:
         """The `top` candidates, documents of the other language, that match each query best.
 
-        `source` is the language of the queries; found from their words if not given.
+        Parameters
+        ----------
+        queries, candidates : sequence of str
+            Documents of one language, and of the other.
+        source : str, optional
+            The language of the queries; found from their words if not given.
+        top : int, default=10
+            How many candidates to give for each query.
+
+        Returns
+        -------
+        Mates
         """
         source = self.detect_language(queries) if source is None else source
         target = self.other(source)
@@ -286,6 +299,19 @@ class BilingualModel(Translating, BaseEstimator):
         Shared factors: the `top` words, 12 unless given, with the largest weights that ridge regression on the words
         that the model reads expects (`ExpectedWords`). With `anchors` the lasso of Section 5.1 of the paper, whose
         penalty `mu` says how many words it selects; of these the `top` strongest, all unless given.
+
+        Parameters
+        ----------
+        queries : sequence of str
+        source : str, optional
+            The language of the queries; found from their words if not given.
+        mu : "auto", "auto*FACTOR" or float, default="auto"
+            Of a model with anchors alone.
+        top : int, optional
+
+        Returns
+        -------
+        list of GeneratedText
         """
         most = None if top is None else check_count(top, "top")
         if not self._has_factors():

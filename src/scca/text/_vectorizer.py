@@ -120,6 +120,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return int(columns[0]) if len(columns) else None
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The words, a column of the vectors each."""
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)
 
