@@ -3,13 +3,26 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint benchmark clean
+.PHONY: demo test test-oldest coverage lint package benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/scca demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2
+
+# With the lowest versions that pyproject.toml allows; their wheels are for Python 3.11 and 3.12.
+test-oldest: $(VENV)-oldest/.test
+	$(VENV)-oldest/bin/python -m pytest -n 2
+
+coverage: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-report=html
+
+# The wheel and the sdist are built, and the wheel is tried in an environment that has nothing else.
+package: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python .ci/package.py dist
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -20,7 +33,7 @@ benchmark: $(VENV)/.benchmark
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest build dist htmlcov .coverage .pytest_cache .ruff_cache .mypy_cache .hypothesis
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "scca needs Python 3.11 or newer; set PYTHON=python3.11")'
@@ -36,4 +49,10 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 
 $(VENV)/.benchmark: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[benchmark]'
+	touch $@
+
+$(VENV)-oldest/.test: pyproject.toml .ci/oldest_versions.py
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(PYTHON) .ci/oldest_versions.py > $(VENV)-oldest/constraints.txt
+	$(VENV)-oldest/bin/python -m pip install --quiet --constraint $(VENV)-oldest/constraints.txt --editable '.[test]'
 	touch $@

@@ -139,8 +139,8 @@ def _on_its_face(M, y, z, penalties, upper):
     if free.any():
         rest = y - M[:, ~free] @ z[~free]
         Q, R = np.linalg.qr(M[:, free])
-        shrinkage = np.linalg.lstsq(R.T, penalties[free] / 2 * np.sign(z[free]))[0]
-        answer[free] = np.linalg.lstsq(R, Q.T @ rest - shrinkage)[0]
+        shrinkage = np.linalg.lstsq(R.T, penalties[free] / 2 * np.sign(z[free]), rcond=None)[0]
+        answer[free] = np.linalg.lstsq(R, Q.T @ rest - shrinkage, rcond=None)[0]
     return answer
 
 

@@ -1,7 +1,9 @@
 """The package's front: every public name, and an import that costs nothing until one is used."""
 
+import ast
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +40,40 @@ def test_importing_loads_no_large_library():
     program = "import sys, scca; print({'sklearn', 'numba', 'scipy', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def private_imports_across_packages(package: Path) -> list[str]:
+    """Imports of another package's private module; what is private at the root belongs to all."""
+    found = []
+    for file in sorted(package.rglob("*.py")):
+        here = (package.name, *file.relative_to(package).parts[:-1])
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom):
+                source = (*here[: len(here) - node.level + 1], node.module) if node.level else (node.module,)
+                names = [".".join(filter(None, (*source, alias.name))) for alias in node.names]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                continue
+            for name in names:
+                parts = tuple(name.split("."))
+                depth = next((i for i, part in enumerate(parts) if part.startswith("_") and part[:2] != "__"), 0)
+                if parts[0] == package.name and depth > 1 and parts[:depth] != here[:depth]:
+                    found.append(f"{file.relative_to(package).as_posix()}:{node.lineno} imports {name}")
+    return found
+
+
+def test_packages_import_only_what_others_export():
+    assert private_imports_across_packages(Path(scca.__file__).parent) == []
+
+
+def test_an_import_across_a_border_is_found(tmp_path):
+    (tmp_path / "scca" / "a").mkdir(parents=True)
+    (tmp_path / "scca" / "a" / "__init__.py").write_text("from ._mine import x\nfrom .._shared import y\nimport os\n")
+    (tmp_path / "scca" / "a" / "_mine.py").write_text("from ..b._its import x\nimport scca.b._its\n")
+    (tmp_path / "scca" / "outer.py").write_text("from .a import _mine\nfrom scca.a import public\n")
+    assert private_imports_across_packages(tmp_path / "scca") == [
+        "a/_mine.py:1 imports scca.b._its.x",
+        "a/_mine.py:2 imports scca.b._its",
+        "outer.py:1 imports scca.a._mine",
+    ]

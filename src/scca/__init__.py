@@ -7,7 +7,7 @@
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
 
@@ -66,7 +66,7 @@ _HOMES = {
 _PARTS = ("datasets", "retrieval", "generation", "inference", "text")
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return import_module(f".{name}", __name__)
     if name in _HOMES:

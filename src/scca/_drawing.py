@@ -1,6 +1,7 @@
 """How figures look, and how they become files: matplotlib's object interface, no global state, no display."""
 
 import io
+from typing import Any
 
 __all__ = ["COLOURS", "INK", "new_figure", "to_png", "to_svg"]
 
@@ -8,7 +9,7 @@ INK = "#22313f"
 COLOURS = ("#1b7f79", "#c8553d", "#6b5ca5", "#b58900", "#5c6b7a")
 
 
-def new_figure(columns: int = 1, *, width: float = 6.4, height: float = 3.0):
+def new_figure(columns: int = 1, *, width: float = 6.4, height: float = 3.0) -> Any:
     """A figure and its axes side by side, a list of `columns`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -22,7 +23,7 @@ def new_figure(columns: int = 1, *, width: float = 6.4, height: float = 3.0):
     return figure, panels
 
 
-def to_svg(figure) -> str:
+def to_svg(figure: Any) -> str:
     """The figure as an SVG element that stands inside a page; the same figure gives the same bytes."""
     import matplotlib
 
@@ -33,7 +34,7 @@ def to_svg(figure) -> str:
     return text[text.index("<svg") :]
 
 
-def to_png(figure) -> bytes:
+def to_png(figure: Any) -> bytes:
     """The figure as the bytes of a PNG file."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=160)

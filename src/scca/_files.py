@@ -20,7 +20,7 @@ _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _TOKEN = 8  # characters that tell drafts of one file apart
 
 
-def check_output(path) -> Path:
+def check_output(path: str | os.PathLike[str]) -> Path:
     """Where a file at `path` will be written, links followed; refused if nothing can be, before any work is done."""
     path = Path(os.path.realpath(path))
     if path.is_dir():
@@ -35,7 +35,7 @@ def check_output(path) -> Path:
 
 
 @contextmanager
-def atomic_write(path) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write to that takes its place at `path` only when all of it is on the disk."""
     path = check_output(path)
     try:

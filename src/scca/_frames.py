@@ -3,9 +3,11 @@
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from ._types import MatrixLike
 from ._validation import DataWarning, check_magnitude, check_matrix, shown
 from .engine import warn
 
@@ -37,7 +39,7 @@ class Features:
             )
 
 
-def read_view(data, name: str):
+def read_view(data: MatrixLike, name: str) -> Any:
     """A view as a checked matrix, and its features; a vector is one column of Y, and no matrix X.
 
     Arrays, sparse matrices and arrays, lists, frames of pandas and polars, tables of pyarrow.
@@ -53,7 +55,7 @@ def read_view(data, name: str):
 # --- names of features ------------------------------------------------------------------------------------------------
 
 
-def _column_names(data, name: str) -> np.ndarray | None:
+def _column_names(data: MatrixLike, name: str) -> np.ndarray | None:
     """The names of a frame's columns, if all are strings; repeated ones, and strings beside others, are refused."""
     # pyarrow's `columns` are the data
     columns = getattr(data, "column_names", None) or getattr(data, "columns", None)
@@ -99,7 +101,7 @@ def _listed(names: list[str]) -> str:
 # --- labels of rows ---------------------------------------------------------------------------------------------------
 
 
-def check_row_labels(X, Y) -> None:
+def check_row_labels(X: MatrixLike, Y: MatrixLike) -> None:
     """Refuse two frames whose rows have the same labels in another order, and warn if some are shared and misplaced.
 
     Rows are paired by position. Labels that have nothing in common, or that are as good as none (0, 1, 2, ...), say
@@ -133,7 +135,7 @@ def check_row_labels(X, Y) -> None:
         )
 
 
-def _row_labels(data):
+def _row_labels(data: MatrixLike) -> Any:
     """The index of a pandas frame or series; nothing else has one."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(data, pandas.DataFrame | pandas.Series):
@@ -141,12 +143,12 @@ def _row_labels(data):
     return data.index
 
 
-def _is_default(index) -> bool:
+def _is_default(index: Any) -> bool:
     """Whether these are the row numbers that pandas gives where no labels were given."""
     return isinstance(index, sys.modules["pandas"].RangeIndex) and index.start == 0 and index.step == 1
 
 
-def _common_codes(left, right) -> tuple[np.ndarray, np.ndarray]:
+def _common_codes(left: Any, right: Any) -> tuple[np.ndarray, np.ndarray]:
     """A number for each label, the same for the same one in both; linear in the number of rows."""
     codes, _ = sys.modules["pandas"].factorize(left.append(right), use_na_sentinel=False)
     return codes[: len(left)], codes[len(left) :]

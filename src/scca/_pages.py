@@ -1,6 +1,7 @@
 """Pages from templates, with what they need checked before any work is done."""
 
 from importlib.resources import files
+from typing import Any
 
 __all__ = ["check_page_tools", "render_template"]
 
@@ -14,7 +15,7 @@ def check_page_tools(what: str) -> None:
         raise ImportError(f"{what} need {error.name}: pip install 'scca[report]'.") from error
 
 
-def render_template(package: str, name: str, **values) -> str:
+def render_template(package: str, name: str, **values: Any) -> str:
     """The template `name` that lies in `package`, filled in; what is put into HTML is escaped."""
     import jinja2
 

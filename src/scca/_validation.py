@@ -52,7 +52,7 @@ class DataWarning(UserWarning):
 # --- data -------------------------------------------------------------------------------------------------------------
 
 
-def check_matrix(data, name: str, *, vector_is_column: bool = False):
+def check_matrix(data: MatrixLike, name: str, *, vector_is_column: bool = False) -> Any:
     """`data` as a finite real 2-d array or sparse matrix of float32 or float64, uncopied where it is one already.
 
     Whatever has an array inside is taken: lists, frames of pandas and polars, tables of pyarrow. With
@@ -143,7 +143,7 @@ def _is_plain(data) -> bool:
     return (stored or type(data) is np.ndarray) and data.ndim == 2 and data.dtype in FLOATS and 0 not in data.shape
 
 
-def _converted(data, name: str, vector_is_column: bool):
+def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
     from sklearn.utils import check_array  # here: scikit-learn takes seconds to load, and plain arrays need none of it
 
     data = _unmasked(data, name)
@@ -162,34 +162,34 @@ def _converted(data, name: str, vector_is_column: bool):
         raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {' '.join(said)}") from error
 
 
-def _as_array(data):
+def _as_array(data: MatrixLike) -> Any:
     """The array inside; pandas and sparse matrices stay, for scikit-learn knows their missing values and formats."""
     return data if sp.issparse(data) or hasattr(data, "iloc") else np.asarray(data)
 
 
-def _as_column(data):
+def _as_column(data: MatrixLike) -> Any:
     if hasattr(data, "to_frame"):  # a series of pandas
         return data.to_frame()
     return data.reshape(-1, 1) if data.ndim == 1 else data
 
 
-def _unmasked(data, name: str):
+def _unmasked(data: MatrixLike, name: str) -> Any:
     """A masked array with nothing masked as a plain one; anything masked is refused, for its values mean nothing."""
     if isinstance(data, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in data):
         data = np.ma.array(data)
     if not isinstance(data, np.ma.MaskedArray):
         return data
     if np.ma.is_masked(data):
-        first = np.argwhere(np.ma.getmaskarray(data))[0]
-        place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), first, strict=False))
+        places = np.argwhere(np.ma.getmaskarray(data))
+        place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), places[0], strict=False))
         raise ValueError(
-            f"{name} has {np.ma.count_masked(data)} masked entries (first at {place}), and every value is needed; fill "
+            f"{name} has {len(places)} masked entries (first at {place}), and every value is needed; fill "
             f"them in, as {name}.filled(0) does, or drop such samples."
         )
     return data.data
 
 
-def check_magnitude(data, name: str) -> None:
+def check_magnitude(data: MatrixLike, name: str) -> None:
     """Refuse values whose squares leave the range of float64."""
     values = data.data if sp.issparse(data) else data
     largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # no copy of a mapped file
@@ -200,7 +200,7 @@ def check_magnitude(data, name: str) -> None:
         )
 
 
-def check_finite(data, name: str) -> None:
+def check_finite(data: MatrixLike, name: str) -> None:
     """Refuse NaN and infinity, naming the first place."""
     values = data.data if sp.issparse(data) else data
     with np.errstate(over="ignore", invalid="ignore"):
@@ -219,7 +219,7 @@ def check_finite(data, name: str) -> None:
     )
 
 
-def check_same_samples(X, Y, names: tuple[str, str] = ("X", "Y")) -> None:
+def check_same_samples(X: MatrixLike, Y: MatrixLike, names: tuple[str, str] = ("X", "Y")) -> None:
     if X.shape[0] != Y.shape[0]:
         raise ValueError(
             f"{names[0]} and {names[1]} must have the same number of samples; got {X.shape[0]} and {Y.shape[0]}: "
@@ -227,7 +227,7 @@ def check_same_samples(X, Y, names: tuple[str, str] = ("X", "Y")) -> None:
         )
 
 
-def check_kernel_matrix(K, name: str):
+def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
     """Refuse a training kernel that is not square or not symmetric."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
@@ -245,7 +245,7 @@ def check_kernel_matrix(K, name: str):
     return K
 
 
-def warn_uninformative(data, name: str) -> None:
+def warn_uninformative(data: MatrixLike, name: str) -> None:
     """Warn of constant features and all-zero samples, and refuse a view in which nothing varies."""
     constant = _constant_columns(data)
     n_constant = int(np.count_nonzero(constant))
@@ -269,21 +269,21 @@ def warn_uninformative(data, name: str) -> None:
         )
 
 
-def _constant_columns(data) -> np.ndarray:
+def _constant_columns(data: MatrixLike) -> np.ndarray:
     low, high = data.min(axis=0), data.max(axis=0)
     if sp.issparse(data):
         low, high = low.toarray().ravel(), high.toarray().ravel()
     return low == high
 
 
-def _zero_rows(data) -> np.ndarray:
+def _zero_rows(data: MatrixLike) -> np.ndarray:
     if sp.issparse(data):
         data = data.tocsr()
         return np.asarray(abs(data).sum(axis=1)).ravel() == 0
     return ~data.any(axis=1)
 
 
-def check_positive_semidefinite(kernel, n: int, name: str) -> None:
+def check_positive_semidefinite(kernel: Any, n: int, name: str) -> None:
     """Refuse a symmetric matrix with a clearly negative eigenvalue, which is no matrix of inner products.
 
     Parameters
@@ -332,7 +332,7 @@ def _largest_eigenvalue(operator: LinearOperator) -> float:
         return float(np.max(stopped.eigenvalues, initial=start @ product / (start @ start)))
 
 
-def _operator(kernel, n: int) -> LinearOperator:
+def _operator(kernel: Any, n: int) -> LinearOperator:
     if callable(kernel) and not isinstance(kernel, LinearOperator):
         return LinearOperator(
             (n, n), matvec=lambda v: kernel(np.ravel(v)), dtype=np.float64
@@ -343,13 +343,13 @@ def _operator(kernel, n: int) -> LinearOperator:
 # --- settings ---------------------------------------------------------------------------------------------------------
 
 
-def shown(value) -> str:
+def shown(value: Any) -> str:
     """A value as messages quote it: on one line, and not much of a long one."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
 
 
-def check_choice(value, name: str, choices: tuple) -> Any:
+def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
     """`value`, if it is one of the strings, booleans or None to choose from, whatever else its type makes of `==`."""
     value = bool(value) if isinstance(value, np.bool_) else value
     if any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
@@ -359,28 +359,28 @@ def check_choice(value, name: str, choices: tuple) -> Any:
     raise ValueError(f"{name} must be {bound}; got {shown(value)}.")
 
 
-def check_flag(value, name: str) -> bool:
+def check_flag(value: Any, name: str) -> bool:
     return check_choice(value, name, (True, False))
 
 
-def check_count(value, name: str, least: int = 1) -> int:
+def check_count(value: Any, name: str, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}; got {shown(value)}.")
     return int(value)
 
 
-def check_tolerance(value, name: str = "tol") -> float:
+def check_tolerance(value: Any, name: str = "tol") -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must be a number between 0 and 1; got {shown(value)}: 1e-6 is the default.")
     return float(value)
 
 
-def check_verbose(value) -> None:
+def check_verbose(value: Any) -> None:
     if not isinstance(value, bool | np.bool_) and not (isinstance(value, Integral) and int(value) >= 0):
         raise ValueError(f"verbose must be an integer of at least 0, True or False; got {shown(value)}.")
 
 
-def check_seed(value) -> None:
+def check_seed(value: Any) -> None:
     from sklearn.utils import check_random_state
 
     try:
@@ -392,7 +392,7 @@ def check_seed(value) -> None:
         ) from None
 
 
-def check_keywords(value, name: str) -> None:
+def check_keywords(value: Any, name: str) -> None:
     """Keyword arguments: None, or a dictionary whose keys are strings."""
     if value is not None and not (isinstance(value, Mapping) and all(isinstance(key, str) for key in value)):
         raise ValueError(f"{name} must be None or a dict with names as keys, as {{'gamma': 0.1}}; got {shown(value)}.")

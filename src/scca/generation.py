@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, lsqr
 
+from ._types import MatrixLike, PenaltyLike
 from ._validation import check_count, check_matrix, check_same_samples, check_tolerance
 from .solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_path
 from .views import Preparation
@@ -68,15 +70,15 @@ class Generator:
 
     def __init__(
         self,
-        X,
-        Y,
+        X: MatrixLike,
+        Y: MatrixLike,
         *,
-        center=True,
-        normalize=True,
-        x_preparation=None,
-        y_preparation=None,
-        tol=1e-6,
-        max_iter=DEFAULT_MAX_ITER,
+        center: bool = True,
+        normalize: bool = True,
+        x_preparation: Preparation | None = None,
+        y_preparation: Preparation | None = None,
+        tol: float = 1e-6,
+        max_iter: int = DEFAULT_MAX_ITER,
     ):
         X, Y = check_matrix(X, "X"), check_matrix(Y, "Y")
         check_same_samples(X, Y)
@@ -86,32 +88,32 @@ class Generator:
         self._preparation = y_preparation or prepare(Y)
         self._source = self._preparation.transform(Y)
 
-    def generate(self, queries, mu="auto") -> list[Generated]:
+    def generate(self, queries: MatrixLike, mu: PenaltyLike = "auto") -> list[Generated]:
         """One sparse sample a query, a row of `queries` in the features of Y."""
         return [path[0] for path in (self._path(k, [mu]) for k in self._similarities(queries))]
 
-    def path(self, query, mus: Sequence) -> list[Generated]:
+    def path(self, query: MatrixLike, mus: Sequence[PenaltyLike]) -> list[Generated]:
         """The samples generated for one query, a single row, at every mu of `mus`; they cost little more than one."""
         similarities = self._similarities(query)
         if len(similarities) != 1:
             raise ValueError(f"query must be a single row; got {len(similarities)}.")
         return self._path(similarities[0], mus)
 
-    def least_squares(self, queries) -> np.ndarray:
+    def least_squares(self, queries: MatrixLike) -> np.ndarray:
         """The non-sparse counterpart, a row a query: the shortest w that minimises ||X w - k||^2."""
         view = self._target
         operator = LinearOperator(view.shape, matvec=view.matvec, rmatvec=view.rmatvec, dtype=np.float64)
         solved = (lsqr(operator, k, atol=_LEAST_SQUARES, btol=_LEAST_SQUARES) for k in self._similarities(queries))
         return np.array([solution[0] for solution in solved])
 
-    def _similarities(self, queries) -> np.ndarray:
+    def _similarities(self, queries: MatrixLike) -> np.ndarray:
         """k for every query, scaled and centred as the training samples are."""
         queries = check_matrix(queries, "queries")
         if queries.shape[1] != self._source.shape[1]:
             raise ValueError(f"queries must have the {self._source.shape[1]} features of Y; got {queries.shape[1]}.")
         return self._source.similarities(self._preparation.transform(queries))
 
-    def _path(self, k: np.ndarray, mus: Sequence) -> list[Generated]:
+    def _path(self, k: np.ndarray, mus: Sequence[Any]) -> list[Generated]:
         penalties = [Penalty.parse(mu, "mu", zero_allowed=False) for mu in mus]
         results = solve_path(self._target, k, penalties, tol=self._tol, max_iter=self._max_iter)
         return [_generated(result) for result in results]

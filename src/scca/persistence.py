@@ -50,7 +50,7 @@ class ModelFileError(ValueError):
     """A file that is not a whole model of a version this one reads."""
 
 
-def save(model, path, *, texts: bool = True) -> None:
+def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> None:
     """Write a fitted model to a file.
 
     The file appears whole or not at all: until it is complete, what was at `path` before stays.
@@ -85,7 +85,7 @@ def save(model, path, *, texts: bool = True) -> None:
         archive.comment = hashlib.sha256(content).hexdigest().encode()
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
     Nothing in the file is executed. A damaged, truncated or foreign file, one of a newer format, or one whose parts do
@@ -125,7 +125,7 @@ class _Writer:
         self._names: dict[int, str] = {}
         self._leave_out = leave_out
 
-    def encode(self, value) -> Any:
+    def encode(self, value: Any) -> Any:
         if value is None or isinstance(value, bool | str | int):
             return value
         if isinstance(value, np.generic):
@@ -158,7 +158,7 @@ class _Writer:
             "kernels, anchors and scoring by name, and folds by number."
         )
 
-    def _state(self, value) -> dict:
+    def _state(self, value: Any) -> dict[str, Any]:
         if is_dataclass(value):
             return {field.name: self.encode(getattr(value, field.name)) for field in fields(value)}
         return {name: None if name in self._leave_out else self.encode(item) for name, item in vars(value).items()}
@@ -214,13 +214,13 @@ class _Reader:
             raise ModelFileError(f"{self._path} is damaged: its manifest fails its checksum; write it again.")
         return manifest
 
-    def model(self):
+    def model(self) -> Any:
         tree = self._manifest["model"]
         if tree.get("$object") not in _MODELS:
             raise ModelFileError(f"{self._path} holds no model of a kind known here; update scca.")
         return self._decode(tree)
 
-    def _decode(self, tree) -> Any:
+    def _decode(self, tree: Any) -> Any:
         if isinstance(tree, list):
             return [self._decode(item) for item in tree]
         if isinstance(tree, str):
@@ -243,7 +243,7 @@ class _Reader:
             return matrix
         return self._object(tree)
 
-    def _object(self, tree):
+    def _object(self, tree: Any) -> Any:
         cls = _CLASSES[tree["$object"]]
         state = {name: self._decode(item) for name, item in tree["state"].items()}
         if not issubclass(cls, BaseEstimator):

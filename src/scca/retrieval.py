@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._types import MatrixLike
 from ._validation import check_matrix, check_same_samples
 
 __all__ = ["AveragePrecision", "average_precision", "best_matches", "mate_ranks"]
@@ -20,7 +21,7 @@ class AveragePrecision:
     b_to_a: float
 
 
-def mate_ranks(A, B) -> tuple[np.ndarray, np.ndarray]:
+def mate_ranks(A: MatrixLike, B: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Ranks of the mates, from A to B and from B to A, 1 being the first.
 
     Row i of A and row i of B are mates. Rows are compared by the inner product of the rows scaled to unit norm (the
@@ -47,7 +48,7 @@ def mate_ranks(A, B) -> tuple[np.ndarray, np.ndarray]:
     return _ranks(A, B, mates, tolerance), _ranks(B, A, mates, tolerance)
 
 
-def average_precision(A, B) -> AveragePrecision:
+def average_precision(A: MatrixLike, B: MatrixLike) -> AveragePrecision:
     """The paper's average precision, mean of 1 / rank, of the mates of A in B and of B in A.
 
     Parameters
@@ -63,7 +64,7 @@ def average_precision(A, B) -> AveragePrecision:
     return AveragePrecision((a_to_b + b_to_a) / 2, a_to_b, b_to_a)
 
 
-def best_matches(queries, candidates, top: int) -> tuple[np.ndarray, np.ndarray]:
+def best_matches(queries: MatrixLike, candidates: MatrixLike, top: int) -> tuple[np.ndarray, np.ndarray]:
     """The `top` candidates with the largest cosine for each query, and these cosines; ties in the candidates' order.
 
     Parameters
@@ -102,7 +103,7 @@ def _largest(values: np.ndarray, top: int) -> np.ndarray:
     return order
 
 
-def _unit_rows(A) -> np.ndarray:
+def _unit_rows(A: MatrixLike) -> np.ndarray:
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     largest = np.abs(A).max(axis=1, keepdims=True, initial=0)
     A = A / np.where(largest > 0, largest, 1)  # squares of tiny or huge scores stay within range

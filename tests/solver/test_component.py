@@ -27,8 +27,8 @@ def random_problem(seed, n=12, m=20, rank=8):
 
 def sparse_problem(seed, n=30, m=40):
     rng = np.random.default_rng(seed)
-    X = sp.random_array((n, m), density=0.2, rng=rng, data_sampler=rng.standard_normal)
-    Y = sp.random_array((n, m), density=0.2, rng=rng, data_sampler=rng.standard_normal)
+    X = sp.random_array((n, m), density=0.2, random_state=rng, data_sampler=rng.standard_normal)
+    Y = sp.random_array((n, m), density=0.2, random_state=rng, data_sampler=rng.standard_normal)
     return sp.csr_array(X), (Y @ Y.T).toarray(), int(rng.integers(n))
 
 
@@ -258,7 +258,7 @@ class TestLimits:
     def test_vanishing_mu_is_least_squares_with_quadratic_excess(self):
         X, K, k = random_problem(5, n=40, m=6)
         y = K[:, k]
-        best = np.sum((y - X @ np.linalg.lstsq(X, y)[0]) ** 2)
+        best = np.sum((y - X @ np.linalg.lstsq(X, y, rcond=None)[0]) ** 2)
         excess = []
         for factor in (1e-2, 1e-3):
             w = solve_component(X, None, None, y=y, fit_dual=False, mu=f"auto*{factor}", tol=1e-13).w
@@ -275,7 +275,7 @@ class TestLimits:
         w = solve_component(X, np.outer(y, y), 0, fit_dual=False, mu="auto*1e-6", tol=1e-14).w
         fitted = X @ w
         cosine = abs(fitted @ y) / np.linalg.norm(fitted) / np.linalg.norm(y)
-        multiple = np.sqrt(1 - np.sum((y - X @ np.linalg.lstsq(X, y)[0]) ** 2) / (y @ y))
+        multiple = np.sqrt(1 - np.sum((y - X @ np.linalg.lstsq(X, y, rcond=None)[0]) ** 2) / (y @ y))
         assert cosine == pytest.approx(multiple, rel=1e-9)
 
     def test_collapse_as_gamma_vanishes(self):

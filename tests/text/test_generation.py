@@ -14,7 +14,7 @@ RIDGE = 2.0
 
 
 def documents(shape, seed):
-    return sp.random_array(shape, density=0.3, rng=np.random.default_rng(seed), format="csr")
+    return sp.random_array(shape, density=0.3, random_state=np.random.default_rng(seed), format="csr")
 
 
 def unit(matrix):

@@ -150,11 +150,11 @@ class TestChoiceOfStorage:
     def test_small_kernels_are_stored_and_large_ones_are_not(self, rng):
         wide = rng.standard_normal((50, 400))
         assert isinstance(linear_kernel_view(prepared(wide), 5), StoredKernelView)
-        tall = sp.random_array((5000, 300), density=0.02, format="csr", rng=rng)
+        tall = sp.random_array((5000, 300), density=0.02, format="csr", random_state=rng)
         assert isinstance(linear_kernel_view(prepared(tall), 5), LinearKernelView)
 
     def test_a_large_sparse_view_is_never_made_dense(self, rng, monkeypatch):
-        X = sp.random_array((5000, 300), density=0.02, format="csr", rng=rng)
+        X = sp.random_array((5000, 300), density=0.02, format="csr", random_state=rng)
 
         def refuse(*args, **kwargs):
             raise AssertionError("a square or dense matrix was asked for")

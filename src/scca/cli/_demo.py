@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -54,8 +55,7 @@ class _Story:
 
 def run_demo(folder: Path, languages: tuple[str, str], components: int | None, seed: int, terminal: Terminal) -> None:
     """Fit on 200 documents of the corpus, find the mates of the other 100, and leave the results in `folder`."""
-    from ..report import prepare, write_report
-    from ..report._figures import sparsity_figure
+    from ..report import prepare, sparsity_figure, write_report
 
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"{folder} is a file; name a folder.")
@@ -164,7 +164,7 @@ def _tell(story: _Story, folder: Path, terminal: Terminal) -> None:
     terminal.print(f"next: scca explain {folder / 'model.scca'}, or open {folder / 'report.html'}")
 
 
-def _as_json(story: _Story, folder: Path) -> dict:
+def _as_json(story: _Story, folder: Path) -> dict[str, Any]:
     few, dense, kernel, chance = story.found
     return {
         "languages": list(story.languages),

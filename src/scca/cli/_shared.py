@@ -179,7 +179,7 @@ def component_dict(c: "Component", top: int) -> dict:
     }
 
 
-def listed(items) -> str:
+def listed(items: Any) -> str:
     return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
 
 

@@ -48,11 +48,11 @@ def call_at_fault() -> Iterator[None]:
         raise CallError(str(error)) from error
 
 
-def one_line_errors(command: Callable) -> Callable:
+def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     """Make a command end with one line and a non-zero exit where it fails; a traceback only with --debug."""
 
     @functools.wraps(command)
-    def wrapped(*args, debug: bool = False, **options):
+    def wrapped(*args: Any, debug: bool = False, **options: Any) -> Any:
         try:
             with warnings.catch_warnings(), naming(option):
                 warnings.showwarning = _note if not options.get("quiet") else _ignore
@@ -86,12 +86,19 @@ def _sentence(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _note(message, category, filename, lineno, file=None, line=None) -> None:
+def _note(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
     if not issubclass(category, DeprecationWarning | PendingDeprecationWarning):
         say(f"scca: note: {' '.join(str(message).split())}")
 
 
-def _ignore(*args, **kwargs) -> None:
+def _ignore(*args: Any, **kwargs: Any) -> None:
     pass
 
 

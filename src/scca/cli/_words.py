@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -48,7 +49,7 @@ def _print_translation(item: Translation, top: int, terminal: Terminal) -> None:
         terminal.print(f"  together with {listed(item.joined_by[:top])}")
 
 
-def _translation_dict(item: Translation) -> dict:
+def _translation_dict(item: Translation) -> dict[str, Any]:
     if not item.known:
         return {"word": item.word, "known": False, "note": item.note}
     answer = {
@@ -66,7 +67,9 @@ def _translation_dict(item: Translation) -> dict:
     return answer | anchored
 
 
-def write_lexicon(model: Path, output: Path, terminal: Terminal, *, source, least, trust, top) -> None:
+def write_lexicon(
+    model: Path, output: Path, terminal: Terminal, *, source: str | None, least: int, trust: float, top: int
+) -> None:
     """The word list of a model file, to a file or to standard output."""
     to_file = str(output) != "-"
     if to_file:
@@ -100,7 +103,7 @@ def _row(pair: WordPair) -> tuple[str, ...]:
     return pair.word, pair.mate, f"{pair.trust:.3f}", str(pair.documents), str(pair.together), mutual, others
 
 
-def _pair_dict(pair: WordPair) -> dict:
+def _pair_dict(pair: WordPair) -> dict[str, Any]:
     return {
         "word": pair.word,
         "translation": pair.mate,
@@ -113,5 +116,5 @@ def _pair_dict(pair: WordPair) -> dict:
     }
 
 
-def _weighted(items) -> list[dict]:
+def _weighted(items: Any) -> list[dict[str, Any]]:
     return [{"word": item.name, "weight": item.weight} for item in items]

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from .._types import SeedLike
 from .._validation import check_count
 
 __all__ = ["BilingualCounts", "make_bilingual"]
@@ -32,7 +34,7 @@ class BilingualCounts:
     topics: np.ndarray
 
     @property
-    def views(self):
+    def views(self) -> tuple[Any, Any]:
         return self.X, self.Y
 
     @property
@@ -56,15 +58,15 @@ class BilingualCounts:
 
 
 def make_bilingual(
-    n_documents=300,
+    n_documents: int = 300,
     *,
-    vocabulary=2000,
-    n_topics=20,
-    length=50,
-    fidelity=0.8,
-    focus=0.5,
-    exponent=1.0,
-    random_state=None,
+    vocabulary: int = 2000,
+    n_topics: int = 20,
+    length: int = 50,
+    fidelity: float = 0.8,
+    focus: float = 0.5,
+    exponent: float = 1.0,
+    random_state: SeedLike = None,
 ) -> BilingualCounts:
     """Paired documents in two made-up languages.
 
@@ -117,7 +119,9 @@ def make_bilingual(
 class _TokenSource:
     """Draws words: from a topic's own ones, or from all, by Zipf's law in the order of their index."""
 
-    def __init__(self, topic_of_word, n_topics, focus, exponent, rng):
+    def __init__(
+        self, topic_of_word: np.ndarray, n_topics: int, focus: float, exponent: float, rng: np.random.RandomState
+    ):
         frequency = np.arange(1, len(topic_of_word) + 1, dtype=float) ** -exponent
         self._everything = np.cumsum(frequency) / frequency.sum()
         self._own = [np.flatnonzero(topic_of_word == topic) for topic in range(n_topics)]

@@ -1,11 +1,13 @@
 """Two views with planted sparse factors."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from .._types import SeedLike
 from .._validation import check_count
 
 __all__ = ["PlantedViews", "make_planted"]
@@ -31,20 +33,20 @@ class PlantedViews:
     y_loadings: np.ndarray
 
     @property
-    def views(self):
+    def views(self) -> tuple[Any, Any]:
         return self.X, self.Y
 
 
 def make_planted(
-    n_samples=200,
-    n_features_x=2000,
-    n_features_y=2000,
+    n_samples: int = 200,
+    n_features_x: int = 2000,
+    n_features_y: int = 2000,
     *,
-    n_factors=2,
-    n_active=10,
-    strength=1.0,
-    density=1.0,
-    random_state=None,
+    n_factors: int = 2,
+    n_active: int = 10,
+    strength: float = 1.0,
+    density: float = 1.0,
+    random_state: SeedLike = None,
 ) -> PlantedViews:
     """Paired data in which a few features of each view share hidden factors.
 
@@ -80,7 +82,9 @@ def make_planted(
     return PlantedViews(X, Y, factors, x_loadings, y_loadings)
 
 
-def _loadings(n_features, name, n_factors, n_active, strength, rng) -> np.ndarray:
+def _loadings(
+    n_features: int, name: str, n_factors: int, n_active: int, strength: float, rng: np.random.RandomState
+) -> np.ndarray:
     n_features = check_count(n_features, name)
     if n_factors * n_active > n_features:
         raise ValueError(
@@ -94,11 +98,16 @@ def _loadings(n_features, name, n_factors, n_active, strength, rng) -> np.ndarra
     return loadings
 
 
-def _observe(factors: np.ndarray, loadings: np.ndarray, density: float, rng):
+def _observe(
+    factors: np.ndarray, loadings: np.ndarray, density: float, rng: np.random.RandomState
+) -> np.ndarray | sp.csr_array:
     shape = (len(factors), len(loadings))
     if density == 1:
         return factors @ loadings.T + rng.standard_normal(shape)
-    kept = sp.random_array(shape, density=density, format="csr", rng=rng, data_sampler=rng.standard_normal)
-    rows, columns = kept.nonzero()
-    kept.data += np.einsum("ij,ij->i", factors[rows], loadings[columns])
-    return kept
+    # places by the same stream of bits as values: this is scipy.sparse.random_array, whose words differ among versions
+    places = np.random.Generator(rng._bit_generator).choice(
+        shape[0] * shape[1], size=round(density * shape[0] * shape[1]), replace=False
+    )
+    rows, columns = (axis.astype(np.int32) for axis in np.unravel_index(places, shape, order="F"))
+    values = rng.standard_normal(len(places)) + np.einsum("ij,ij->i", factors[rows], loadings[columns])
+    return sp.csr_array((values, (rows, columns)), shape=shape)

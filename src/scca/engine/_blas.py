@@ -25,7 +25,7 @@ class _OneThread:
     would restore the limit of the first.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._inside = 0
         self._limit: Any = None
         self.renew_lock()
@@ -39,7 +39,7 @@ class _OneThread:
                 self._limit = _controller().limit(limits=1, user_api="blas")
             self._inside += 1
 
-    def __exit__(self, *raised) -> None:
+    def __exit__(self, *raised: object) -> None:
         with self._lock:
             self._inside -= 1
             if not self._inside:
@@ -51,7 +51,7 @@ if hasattr(os, "register_at_fork"):  # a lock that another thread held would sta
     os.register_at_fork(after_in_child=_ONE_THREAD.renew_lock)
 
 
-def one_blas_thread() -> AbstractContextManager:
+def one_blas_thread() -> AbstractContextManager[Any]:
     """A context in which BLAS uses one thread: sums are made in one order, whoever else is at work.
 
     It may be entered inside itself and from any thread; the last to leave restores what was there before the first.
@@ -59,7 +59,7 @@ def one_blas_thread() -> AbstractContextManager:
     return _ONE_THREAD
 
 
-def blas_threads_for(*n_stored: int) -> AbstractContextManager:
+def blas_threads_for(*n_stored: int) -> AbstractContextManager[Any]:
     """A context in which BLAS uses one thread if no view stores many numbers, and what it likes otherwise.
 
     Starting and joining threads costs more than the work they would share of a small problem.

@@ -59,7 +59,7 @@ class Pairs:
     def _in_y(self, rows: np.ndarray) -> np.ndarray:
         return rows if self.order is None else self.order[rows]
 
-    def _samples(self, name: str, view, rows: np.ndarray, training_rows: np.ndarray) -> Samples:
+    def _samples(self, name: str, view: Any, rows: np.ndarray, training_rows: np.ndarray) -> Samples:
         if name not in self.precomputed:
             return Samples(view[rows], None)
         return Samples(view[rows][:, training_rows], view.diagonal()[rows])

@@ -13,7 +13,7 @@ __all__ = ["Progress", "check_n_jobs", "run_tasks"]
 Progress = Callable[[int, int], None]
 
 
-def check_n_jobs(value, name: str = "n_jobs") -> int | None:
+def check_n_jobs(value: Any, name: str = "n_jobs") -> int | None:
     """Refuse what is not a number of jobs; None is one, negative numbers count from all cores down."""
     if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value != 0):
         return value if value is None else int(value)
@@ -24,14 +24,14 @@ def check_n_jobs(value, name: str = "n_jobs") -> int | None:
 
 def run_tasks(
     compute: Callable[[Any], Any],
-    tasks: Iterable,
+    tasks: Iterable[Any],
     n_tasks: int,
     what: str,
     *,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     finished: Callable[[int, Any], None] | None = None,
-) -> list:
+) -> list[Any]:
     """The results of `compute` for every task, in their order; they do not depend on `n_jobs`.
 
     BLAS uses one thread in every task, so that sums are rounded alike wherever it runs. Warnings are said once when all
@@ -56,10 +56,10 @@ def run_tasks(
     from joblib import delayed  # here: a single component does without
 
     n_jobs = check_n_jobs(n_jobs)
-    outcomes: dict[int, tuple] = {}
+    outcomes: dict[int, tuple[Any, ...]] = {}
     here = _UnderWay()
     work = (delayed(_outcome)(here, compute, position, task) for position, task in enumerate(tasks))
-    done: Iterator | None = None
+    done: Iterator[Any] | None = None
     try:
         parallel = _parallel(n_jobs)
         done = parallel(work)
@@ -79,7 +79,7 @@ def run_tasks(
     return [result for result, _ in in_order]
 
 
-def _parallel(n_jobs: int | None):
+def _parallel(n_jobs: int | None) -> Any:
     from joblib import Parallel
 
     try:
@@ -93,7 +93,7 @@ def _parallel(n_jobs: int | None):
         ) from error
 
 
-def _end(done, error: BaseException) -> None:
+def _end(done: Any, error: BaseException) -> None:
     """Let joblib drop what is pending and end its workers, as if the error were its own; closing it would warn."""
     if done is None or done.gi_frame is None:  # it was its own, and it has ended
         return
@@ -104,7 +104,7 @@ def _end(done, error: BaseException) -> None:
             raise
 
 
-def _outcome(here: "_UnderWay", compute: Callable, position: int, task) -> tuple:
+def _outcome(here: "_UnderWay", compute: Callable[..., Any], position: int, task: Any) -> tuple[Any, ...]:
     """Runs in a worker: the position of a task, its result and its warnings."""
     with here, one_blas_thread(), collected() as warned:
         return position, compute(task), warned
@@ -117,12 +117,12 @@ class _StoppedError(RuntimeError):
 class _UnderWay:
     """The tasks that threads of this process are at, which cannot be ended but only be waited for."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._changed = Condition()
         self._number = 0
         self._stopped = False
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _UnderWay, ()  # other processes have theirs, and are ended from here
 
     def __enter__(self) -> None:
@@ -131,7 +131,7 @@ class _UnderWay:
                 raise _StoppedError
             self._number += 1
 
-    def __exit__(self, *raised) -> None:
+    def __exit__(self, *raised: object) -> None:
         with self._changed:
             self._number -= 1
             self._changed.notify_all()

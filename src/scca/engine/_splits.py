@@ -4,12 +4,14 @@ from numbers import Integral
 
 import numpy as np
 
+from .._types import Splitter
+
 __all__ = ["Split", "consecutive_folds", "random_folds"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
 
-def consecutive_folds(cv, n: int, *, least: int = 2) -> list[Split]:
+def consecutive_folds(cv: Splitter, n: int, *, least: int = 2) -> list[Split]:
     """The folds of `cv`, a number of consecutive ones, a splitter, or the splits; each holds out at least `least`."""
     folds = _splits(cv, n)
     smallest = min((len(test) for _, test in folds), default=0)
@@ -21,7 +23,7 @@ def consecutive_folds(cv, n: int, *, least: int = 2) -> list[Split]:
     return folds
 
 
-def random_folds(cv, n: int, rng) -> list[Split]:
+def random_folds(cv: Splitter, n: int, rng: np.random.RandomState) -> list[Split]:
     """The folds of `cv`, a number of random ones, a splitter, or the splits; None trains and tests on everything."""
     from sklearn.model_selection import KFold  # here: scikit-learn takes seconds to load
 
@@ -34,7 +36,7 @@ def random_folds(cv, n: int, rng) -> list[Split]:
     return _splits(cv, n)
 
 
-def _splits(cv, n: int) -> list[Split]:
+def _splits(cv: Splitter, n: int) -> list[Split]:
     """All at once, for a splitter may draw others when asked again; lists and masks become indices."""
     from sklearn.model_selection import check_cv
 

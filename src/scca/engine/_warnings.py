@@ -4,9 +4,10 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from threading import Lock
+from typing import Any
 
 __all__ = ["Collector", "collected", "say_once", "silenced", "warn"]
 
@@ -66,7 +67,7 @@ def _level_of_the_user() -> int:
 
 
 @contextmanager
-def _heard_by(listener) -> Iterator:
+def _heard_by(listener: Any) -> Iterator[Any]:
     token = _LISTENERS.set((*_LISTENERS.get(), listener))
     try:
         yield listener
@@ -74,12 +75,12 @@ def _heard_by(listener) -> Iterator:
         _LISTENERS.reset(token)
 
 
-def collected(label: str = ""):
+def collected(label: str = "") -> AbstractContextManager[Collector]:
     """A context that keeps what is warned of inside it, in the `Collector` it gives; a label goes before messages."""
     return _heard_by(Collector(label))
 
 
-def silenced(*categories: type[Warning]):
+def silenced(*categories: type[Warning]) -> AbstractContextManager[Any]:
     """A context in which warnings of these categories are dropped."""
     return _heard_by(_Silence(categories))
 

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ class AnchorStrategy(ABC):
 
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.used: list[int] = []
         self._waiting: list[int] = []  # gave an empty component, the longest ago first
 
@@ -57,10 +58,10 @@ class FixedOrder(AnchorStrategy):
         super().__init__()
         self._queue = list(order)
 
-    def ranked(self, left, right):
+    def ranked(self, left: View, right: View) -> Sequence[int]:
         return self._queue
 
-    def take(self, anchor, empty):
+    def take(self, anchor: int, empty: Sequence[int]) -> None:
         super().take(anchor, empty)
         self._queue.remove(anchor)
 
@@ -79,7 +80,7 @@ class CrossEnergy(AnchorStrategy):
         self._affordable = affordable
         self._probes = probes
 
-    def ranked(self, left, right):
+    def ranked(self, left: View, right: View) -> Sequence[int]:
         return self._unused(np.argsort(-self.energies(left, right), kind="stable"))
 
     def energies(self, left: View, right: View) -> np.ndarray:
@@ -93,7 +94,7 @@ class CrossEnergy(AnchorStrategy):
         return np.mean([right.rmatvec(left.matvec(g)) ** 2 for g in probes], axis=0)
 
 
-def anchor_strategy(anchors, n_anchors: int, n_components: int) -> AnchorStrategy:
+def anchor_strategy(anchors: Any, n_anchors: int, n_components: int) -> AnchorStrategy:
     """The strategy for a user's `anchors`: "sequential", "cross-energy" or a sequence of indices."""
     if isinstance(anchors, str):
         if anchors == "sequential":
@@ -112,7 +113,7 @@ def anchor_strategy(anchors, n_anchors: int, n_components: int) -> AnchorStrateg
     return FixedOrder(order)
 
 
-def _check_indices(indices, n_anchors: int) -> list[int]:
+def _check_indices(indices: Any, n_anchors: int) -> list[int]:
     order = np.asarray(indices)
     if order.ndim != 1 or (len(order) and not np.issubdtype(order.dtype, np.integer)):
         raise ValueError(

@@ -4,13 +4,15 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._frames import check_row_labels, read_view
+from .._types import MatrixLike
 from .._validation import (
     DataWarning,
     check_choice,
@@ -72,16 +74,20 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Refuse what is wrong with the parameters."""
 
     @abstractmethod
-    def fit_prepared(self, pair: PreparedPair):
+    def fit_prepared(self, pair: PreparedPair) -> Self:
         """Learn the components of what `prepare` made of the data."""
 
-    def prepare(self, X, Y) -> PreparedPair:
+    def prepare(self, X: MatrixLike, Y: MatrixLike) -> PreparedPair:
         """Training data checked and prepared, for `fit_prepared`; models with other penalties can share them."""
         self._check_settings()
         return self.prepare_checked(*self._check_training(X, Y))
 
     def prepare_checked(
-        self, X, Y, known: Known | None = None, x_view: FeatureView | StoredKernelView | None = None
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        known: Known | None = None,
+        x_view: FeatureView | StoredKernelView | None = None,
     ) -> PreparedPair:
         """`prepare` for parts of data that were checked before; `x_view` is what `prepare_x` made of the same X."""
         n_components = self._check_n_components(X, Y)
@@ -96,11 +102,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             n_features=preparing.n_features,
         )
 
-    def _read_features(self, X, Y, n_components: int) -> int | float | None:
+    def _read_features(self, X: MatrixLike, Y: MatrixLike, n_components: int) -> int | float | None:
         """How many features of a view to read, or which share of them; None for all."""
         return None if isinstance(self.n_features, str) else self.n_features
 
-    def prepare_x(self, X) -> FeatureView | StoredKernelView:
+    def prepare_x(self, X: MatrixLike) -> FeatureView | StoredKernelView:
         """What `prepare_checked` makes of a checked X, whatever it is paired with."""
         return self._preparing().unweighted(X, "X")
 
@@ -147,7 +153,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_n_jobs(self.n_jobs)
         self._kernel()
 
-    def _check_training(self, X, Y) -> tuple:
+    def _check_training(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, ...]:
         """Both views, checked, and what `_remember` is to be given of them once the fit has come to its end."""
         self._check_preparation()
         pair = X, Y
@@ -176,7 +182,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             if value is not None:
                 setattr(self, field.name, value)
 
-    def _check_view(self, data, name: str):
+    def _check_view(self, data: MatrixLike, name: str) -> Any:
         """New samples of a view as a matrix, checked as `fit` would and against the features it was fitted with."""
         remembered: dict[str, Any] = {field.name: getattr(self, field.name, None) for field in fields(Known)}
         matrix, features = read_view(data, name)
@@ -204,7 +210,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """How many components are asked for; None for as many as hold on pairs left out."""
         return check_count(self.n_components, "n_components")
 
-    def _check_n_components(self, X, Y) -> int:
+    def _check_n_components(self, X: MatrixLike, Y: MatrixLike) -> int:
         n_components = self._components_asked()
         n = X.shape[0]
         bounds = {f"n_samples{' - 1' if self.center else ''}={n - self.center}": n - self.center}
@@ -224,7 +230,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     # --- the common space ------------------------------------------------------------------------------------------
 
-    def transform(self, X, diagonal=None):
+    def transform(self, X: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
         """Scores of samples of the first view in the common space.
 
         Parameters
@@ -249,32 +255,32 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         return scores
 
-    def transform_y(self, Y, diagonal=None):
+    def transform_y(self, Y: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
         """Scores of samples of the second view; parameters as for `transform`."""
         turned = copy(self)  # only what `transform` returns becomes the frame that `set_output` asks for
         turned._transformed = "Y"
         return turned.transform(Y, diagonal)
 
-    def transform_pair(self, X, Y):
+    def transform_pair(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, Any]:
         """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""
         check_row_labels(X, Y)
         X_scores, Y_scores = self.transform(X), self.transform_y(Y)
         check_same_samples(X_scores, Y_scores)
         return X_scores, Y_scores
 
-    def fit_transform(self, X, y=None, **fit_params):
+    def fit_transform(self, X: MatrixLike, y: MatrixLike = None, **fit_params: Any) -> Any:
         """Fit to the pairs (y is the second view) and return the scores of X."""
         self.fit(X, y, **fit_params)
         return self.transform(X, diagonal=_diagonal_of(X) if self._is_precomputed("X") else None)
 
-    def score(self, X, y):
+    def score(self, X: MatrixLike, y: MatrixLike) -> float:
         """Average precision of mate retrieval among the pairs X and y, both directions averaged; 1 is perfect."""
         check_row_labels(X, y)
         X_scores, Y_scores = self.project(X, "X"), self.project(y, "Y")
         check_same_samples(X_scores, Y_scores)
         return average_precision(X_scores, Y_scores).average_precision
 
-    def project(self, data, name: str, diagonal=None) -> np.ndarray:
+    def project(self, data: MatrixLike, name: str, diagonal: Any = None) -> np.ndarray:
         """Scores of samples of "X" or "Y" as an array, whatever `set_output` asks `transform` for."""
         check_is_fitted(self)
         data = self._check_view(data, name)
@@ -286,7 +292,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"the scores of {name} leave the range of {data.dtype}: rescale {name}, or fit again.")
         return scores
 
-    def _check_diagonal(self, diagonal, name: str, n: int) -> np.ndarray:
+    def _check_diagonal(self, diagonal: Any, name: str, n: int) -> np.ndarray:
         if not self._is_precomputed(name):
             raise ValueError(f"diagonal is only for a precomputed kernel, which {name} has not here; leave it out.")
         try:
@@ -303,7 +309,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _n_features_out(self) -> int:
         return self.n_components_
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_precomputed("X")
@@ -319,5 +325,5 @@ def _in_types(arrays: Sequence[np.ndarray], pair: PreparedPair) -> Iterator[np.n
     return (array.astype(pair.dtypes[name], order="C") for array, name in zip(arrays, "XY", strict=True))
 
 
-def _diagonal_of(K) -> np.ndarray:
+def _diagonal_of(K: MatrixLike) -> np.ndarray:
     return np.asarray(K.diagonal() if hasattr(K, "diagonal") else np.diag(np.asarray(K)))

@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from .._types import MatrixLike
 from ..engine import Samples
 from ._sparse_cca import SparseCCA
 
@@ -39,7 +40,7 @@ def _signs(weights: np.ndarray, loadings: np.ndarray) -> sp.csc_array:
     return sp.csc_array((shares.ravel(), (strongest.ravel(), columns.ravel())), shape=weights.shape)
 
 
-def _averages(samples, signs: sp.csc_array) -> np.ndarray:
+def _averages(samples: MatrixLike, signs: sp.csc_array) -> np.ndarray:
     """Of the features, centred and of unit norm among these samples, times their signs."""
     used = np.unique(signs.nonzero()[0])
     columns = samples[:, used]

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -41,7 +42,7 @@ class Settings:
     oriented: bool = False  # the anchored view's coordinates are features, whose signs mean nothing
 
     @property
-    def effort(self) -> dict:
+    def effort(self) -> dict[str, Any]:
         """What every convex problem is solved with."""
         return {"tol": self.tol, "max_iter": self.max_iter, "algorithm": self.algorithm}
 

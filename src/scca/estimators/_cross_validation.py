@@ -1,16 +1,17 @@
 """Sparse CCA with the penalties chosen by cross-validation."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.base import clone
 
+from .._types import MatrixLike, SeedLike, Splitter
 from .._validation import DataWarning, check_choice, shown
 from ..engine import Pairs, Progress, Samples, consecutive_folds, run_tasks, say_once, silenced
 from ..retrieval import average_precision
@@ -65,10 +66,10 @@ class SparseCCACV(SparseCCA):
         Folds to fit side by side. The results do not depend on it.
     verbose : int, default=0
         Above 0, each fit is logged at level INFO, otherwise DEBUG (logger `scca`).
-    anchors, representation, rendering, feature_weights, n_features, kernel, kernel_params, center, normalize, \
-    held_out, algorithm, tol, max_iter, random_state :
-        as for `SparseCCA`. Anchors given as indices count over all pairs; a fold uses those that it trains on. A
-        precomputed kernel is split on both axes.
+    anchors, representation, rendering, feature_weights, n_features, kernel, kernel_params : as for `SparseCCA`
+        Anchors given as indices count over all pairs; a fold uses those that it trains on. A precomputed kernel is
+        split on both axes.
+    center, normalize, held_out, algorithm, tol, max_iter, random_state : as for `SparseCCA`
 
     Attributes
     ----------
@@ -99,30 +100,30 @@ class SparseCCACV(SparseCCA):
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        mu_factors=None,
-        gamma_factors=(1,),
-        ridge_factors=None,
-        cv=5,
-        scoring="retrieval",
-        rule="best",
-        anchors=None,
-        representation="auto",
-        rendering="sparse",
-        feature_weights="shared",
-        n_features="auto",
-        kernel="linear",
-        kernel_params=None,
-        center=True,
-        normalize=True,
-        held_out=5,
-        algorithm="working-set",
-        tol=1e-6,
-        max_iter=DEFAULT_MAX_ITER,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        mu_factors: Sequence[float] | None = None,
+        gamma_factors: Sequence[float] = (1,),
+        ridge_factors: Sequence[float] | None = None,
+        cv: Splitter = 5,
+        scoring: str | Callable[..., float] = "retrieval",
+        rule: str = "best",
+        anchors: str | Sequence[int] | None = None,
+        representation: str = "auto",
+        rendering: str = "sparse",
+        feature_weights: str | None = "shared",
+        n_features: int | float | str | None = "auto",
+        kernel: str | Callable[..., float] = "linear",
+        kernel_params: dict[str, Any] | None = None,
+        center: bool = True,
+        normalize: bool = True,
+        held_out: int = 5,
+        algorithm: str = "working-set",
+        tol: float = 1e-6,
+        max_iter: int = DEFAULT_MAX_ITER,
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
     ):
         super().__init__(
             n_components,
@@ -150,7 +151,7 @@ class SparseCCACV(SparseCCA):
         self.scoring = scoring
         self.rule = rule
 
-    def fit_with_progress(self, X, Y, progress: Progress | None = None):
+    def fit_with_progress(self, X: MatrixLike, Y: MatrixLike, progress: Progress | None = None) -> Self:
         """`fit`, calling `progress(made, asked)` after every fit of the search."""
         self._check_settings()
         candidates = self._candidates()
@@ -229,7 +230,7 @@ class SparseCCACV(SparseCCA):
             for trial, fit in zip(trials[fold], fits, strict=True):
                 logger.log(level, "%s: score %.4f", trial, fit.measured.scores[-1])
 
-        def count_fits(n_folds: int, _) -> None:
+        def count_fits(n_folds: int, _: Any) -> None:
             assert progress is not None
             for made in range((n_folds - 1) * n_factors, n_folds * n_factors):
                 progress(1 + made, n_fits)
@@ -250,28 +251,28 @@ class SparseCCACV(SparseCCA):
         scores, used = ([[getattr(each, name) for each in row] for row in measured] for name in ("scores", "used"))
         return np.array(scores), np.array(used)
 
-    def _estimator(self, **changed) -> SparseCCA:
+    def _estimator(self, **changed: Any) -> SparseCCA:
         """A `SparseCCA` with the same settings; what is drawn at random starts from the same state in each."""
         own = self.get_params(deep=False)
         shared = {name: own[name] for name in SparseCCA().get_params() if name in own}
         return clone(SparseCCA(**{**shared, **changed}))
 
     def _estimator_for(self, trial: Trial, n_components: int) -> SparseCCA:
-        anchors = self.anchors
+        anchors: Any = self.anchors
         if self._anchors_are_samples and not (anchors is None or isinstance(anchors, str)):
             place = {sample: position for position, sample in enumerate(trial.train)}
             anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
         params = {**trial.penalties.params, "n_components": n_components, "anchors": anchors}
         return self._estimator(**params, held_out=0, n_jobs=None)
 
-    def _choose(self, table: dict, n_splits: int) -> int:
+    def _choose(self, table: dict[str, Any], n_splits: int) -> int:
         best = int(table["mean_test_score"].argmax())
         sparsest = self.rule == "one-standard-error"
         slack = table["std_test_score"][best] / np.sqrt(max(n_splits - 1, 1)) if sparsest else 0.0
         good = np.flatnonzero(table["mean_test_score"] >= table["mean_test_score"][best] - slack)
         used = (table["mean_x_features"] + table["mean_y_features"]) * sparsest
 
-        def preference(row) -> tuple[float, ...]:
+        def preference(row: np.intp) -> tuple[float, ...]:
             return (-used[row], *(table[f"{name}_factor"][row] for name in ("mu", "gamma", "ridge")))
 
         return int(max(good, key=preference))
@@ -305,10 +306,10 @@ def _scored(scoring: Scoring, model: SparseCCA, held_out: tuple[Samples, Samples
     A, B = model.project(x.data, "X", x.diagonal), model.project(y.data, "Y", y.diagonal)
     scores = [_finite(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
     used = [int(np.count_nonzero(weights.any(axis=1))) for weights in (model.x_weights_, model.y_weights_)]
-    return Scored(scores + [scores[-1]] * (model.n_components - len(scores)), (used[0], used[1]))
+    return Scored(scores + [scores[-1]] * (int(model.n_components) - len(scores)), (used[0], used[1]))
 
 
-def _finite(score) -> float:
+def _finite(score: float) -> float:
     score = float(score)
     if not np.isfinite(score):
         raise ValueError(f"scoring must give a finite number; got {score}.")
@@ -318,7 +319,7 @@ def _finite(score) -> float:
 # --- what users hand in, and get --------------------------------------------------------------------------------------
 
 
-def factors_to_try(given, name: str) -> tuple[float, ...]:
+def factors_to_try(given: Any, name: str) -> tuple[float, ...]:
     """Factors of the automatic penalty as users write them."""
     try:
         factors = () if isinstance(given, str | bytes) else tuple(float(factor) for factor in given)
@@ -332,7 +333,7 @@ def factors_to_try(given, name: str) -> tuple[float, ...]:
     return factors
 
 
-def _tried(given, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
+def _tried(given: Any, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
     """The factors to try; `meaningless` names what leaves nothing to try."""
     if given is None:
         return (1.0,) if meaningless else default

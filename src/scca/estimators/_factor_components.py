@@ -5,12 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from typing import Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from .._types import MatrixLike
 from .._validation import (
     DataWarning,
     check_choice,
@@ -48,14 +50,14 @@ class FactorComponents(PairedTransformer):
 
     _chooses_features = True
 
-    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None):
+    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None) -> Self:
         settings = _fitted_to(pair, settings)
         n_components = self.count_components(pair)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
         return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit, progress))
 
-    def _keep(self, pair: PreparedPair, fit: FactorFit, n_components: int, held_out: HeldOut | None = None):
+    def _keep(self, pair: PreparedPair, fit: FactorFit, n_components: int, held_out: HeldOut | None = None) -> Self:
         """What a fit leaves behind, and what there is to warn of."""
         if fit.scores.shape[1] < n_components:
             warn(
@@ -107,7 +109,7 @@ class FactorComponents(PairedTransformer):
                 *(self.correlations_[j], self.dual_gap_[:, j].max()),
             )
 
-    def _read_features(self, X, Y, n_components: int) -> int | float | None:
+    def _read_features(self, X: MatrixLike, Y: MatrixLike, n_components: int) -> int | float | None:
         automatic = isinstance(self.n_features, str)
         sparse = self.anchors is None and len(self._dense_views) < len(_VIEWS) and not self._dual_views
         if not automatic or not sparse or self.feature_weights is None:
@@ -130,7 +132,9 @@ class FactorComponents(PairedTransformer):
             check_choice(each, "rendering", ("sparse", "dense"))
         return tuple(name for name, each in zip(_VIEWS, pair, strict=True) if each == "dense")
 
-    def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress) -> HeldOut | None:
+    def _held_out(
+        self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress: Progress | None
+    ) -> HeldOut | None:
         if not self.held_out:
             return None
         n_components = fit.scores.shape[1]

@@ -110,7 +110,11 @@ def held_out_scores(
     pair = model.prepare_checked(*pairs.training(train))
     n_components = pair.n_components if T is None else T.shape[1]
     turn = _unturned if T is None else partial(aligned, target=T[train])
-    fit = fit_factors(pair.views, pair.samples, n_components, settings, turn=turn)
+    try:
+        fit = fit_factors(pair.views, pair.samples, n_components, settings, turn=turn)
+    except NothingSharedError:  # these pairs alone may leave a view constant
+        nothing = np.zeros((len(test), n_components))
+        return nothing, nothing
     x, y = (
         rendering.view.projector(rendering.weights)(*samples)
         for rendering, samples in zip(fit.renderings.values(), pairs.held_out(test, train), strict=True)

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor
 from scipy.linalg.lapack import dpotri
 
-from ..views import FeatureView
-from ..views._preparation import inverse_norms
+from ..views import FeatureView, inverse_norms
 
 __all__ = ["FEWEST_PAIRS", "KEPT", "MOST_PAIRS", "elimination", "held_out_gain", "shared_weights"]
 

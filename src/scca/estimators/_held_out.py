@@ -87,7 +87,7 @@ def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator, width: int
     columns = A.shape[1]
     ends = [columns if width is None else min(columns, j + width) for j in range(columns)]
 
-    def largest(permuted):
+    def largest(permuted: np.ndarray) -> np.ndarray:
         products = A * permuted
         spread = np.sqrt(np.einsum("ij,ij->j", products, products))
         values = products.sum(axis=0) / np.where(spread > 0, spread, 1.0)

@@ -1,16 +1,20 @@
 """Regularised kernel CCA, the baseline."""
 
+from collections.abc import Callable
 from numbers import Real
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
+from .._types import MatrixLike
 from .._validation import shown
 from ..engine import warn
 from ..factors import spectrum_of
 from ..views import FeatureView, LinearKernelView
 from ._base import PairedTransformer
+from ._preparing import PreparedPair
 
 __all__ = ["KernelCCA"]
 
@@ -33,13 +37,13 @@ class KernelCCA(PairedTransformer):
     n_components : int, default=2
     regularization : float, default=0.03
         r, from 0 to 1. The default is the paper's best value on its text.
-    kernel, kernel_params : as for `SparseCCA`, of both views.
+    kernel, kernel_params : as for `SparseCCA`, of both views
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order.
     feature_weights : "shared" or None, default=None
         Weight the features as `SparseCCA` does, before anything else. Not for a kernel that is not linear.
     n_features : int, optional
-        How many features of either view to read, with "shared" feature weights; as for `SparseCCA`.
+        How many features of either view to read, with "shared" feature weights; as for `SparseCCA`
     n_jobs : int, optional
         Threads that compute a kernel that is not linear. The results do not depend on it.
 
@@ -54,8 +58,8 @@ class KernelCCA(PairedTransformer):
         The maxima: canonical correlations for r = 0, shrunk ones otherwise.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores of each component.
-    x_preparation_, y_preparation_, x_feature_weights_, y_feature_weights_ : as for `SparseCCA`.
-    n_features_in_, n_features_y_, feature_names_in_, feature_names_y_ : as for `SparseCCA`.
+    x_preparation_, y_preparation_, x_feature_weights_, y_feature_weights_ : as for `SparseCCA`
+    n_features_in_, n_features_y_, feature_names_in_, feature_names_y_ : as for `SparseCCA`
 
     Examples
     --------
@@ -67,16 +71,16 @@ class KernelCCA(PairedTransformer):
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int = 2,
         *,
-        regularization=0.03,
-        kernel="linear",
-        kernel_params=None,
-        center=True,
-        normalize=True,
-        feature_weights=None,
-        n_features=None,
-        n_jobs=None,
+        regularization: float = 0.03,
+        kernel: str | Callable[..., float] = "linear",
+        kernel_params: dict[str, Any] | None = None,
+        center: bool = True,
+        normalize: bool = True,
+        feature_weights: str | None = None,
+        n_features: int | float | None = None,
+        n_jobs: int | None = None,
     ):
         self.n_components = n_components
         self.regularization = regularization
@@ -89,14 +93,14 @@ class KernelCCA(PairedTransformer):
         self.n_jobs = n_jobs
 
     @property
-    def _dual_views(self):
+    def _dual_views(self) -> tuple[str, ...]:
         return ("X", "Y")
 
-    def fit(self, X, Y):
+    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Learn the components of paired samples; parameters as for `SparseCCA.fit`, kernel matrices if precomputed."""
         return self.fit_prepared(self.prepare(X, Y))
 
-    def fit_prepared(self, pair):
+    def fit_prepared(self, pair: PreparedPair) -> Self:
         """Learn the components of what `prepare` made of the data."""
         r = self._check_settings()
         x_spectrum, y_spectrum = spectrum_of(pair.views["X"]), spectrum_of(pair.views["Y"])
@@ -122,7 +126,7 @@ class KernelCCA(PairedTransformer):
         self.correlations_ = np.einsum("ij,ij->j", x_scores, y_scores) / norms
         return self
 
-    def _view(self, view, name, n_components):
+    def _view(self, view: Any, name: str, n_components: int) -> Any:
         return LinearKernelView(view) if isinstance(view, FeatureView) else view
 
     def _check_settings(self) -> float:

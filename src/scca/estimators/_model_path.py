@@ -4,11 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from .._types import Frame, MatrixLike, Splitter
 from .._validation import check_count, shown
 from ..engine import Pairs, Progress, Samples, consecutive_folds, run_tasks, say_once, silenced
 from ..retrieval import average_precision
@@ -69,12 +71,12 @@ class ModelPath:
     def __len__(self) -> int:
         return len(self.mu_factors)
 
-    def numbers(self) -> dict[str, list]:
+    def numbers(self) -> dict[str, list[Any]]:
         """All but the weights as plain lists, which can be saved as JSON."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: values.tolist() for name, values in named.items() if isinstance(values, np.ndarray)}
 
-    def frame(self):
+    def frame(self) -> Frame:
         """One row a penalty (needs pandas)."""
         try:
             import pandas as pd
@@ -82,7 +84,7 @@ class ModelPath:
             raise ImportError("data frames need pandas: pip install 'scca[frames]'.") from error
         return pd.DataFrame(self.numbers())
 
-    def plot(self, *, names: Sequence[str] = ("X", "Y")):
+    def plot(self, *, names: Sequence[str] = ("X", "Y")) -> Any:
         """A figure of errors, coherence and features read over the penalty (needs matplotlib); `names` of the views.
 
         To be saved by `figure.savefig("path.png")`; a notebook shows it.
@@ -94,12 +96,12 @@ class ModelPath:
 
 def model_path(
     model: SparseCCA,
-    X,
-    Y,
+    X: MatrixLike,
+    Y: MatrixLike,
     *,
     mu_factors: Sequence[float] | None = None,
     n_mus: int = 16,
-    cv=5,
+    cv: Splitter = 5,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ModelPath:
@@ -227,7 +229,7 @@ def _grid(model: SparseCCA, prepared: PreparedPair, n_mus: int) -> np.ndarray:
     return np.concatenate([np.geomspace(top, 1.0, n_above + 1), np.geomspace(1.0, _LOWEST, n_mus - n_above)[1:]])
 
 
-def _checked(model) -> SparseCCA:
+def _checked(model: Any) -> SparseCCA:
     """A copy of a model that has a path, with the automatic penalty and nothing left out of its fits."""
     if not isinstance(model, SparseCCA) or "mu" not in model.get_params():
         raise ValueError(f"model must be a SparseCCA; got {shown(model)}: pass for example SparseCCA(20).")
@@ -241,7 +243,7 @@ def _checked(model) -> SparseCCA:
     return copy
 
 
-def _shuffled(cv, model: SparseCCA):
+def _shuffled(cv: Splitter, model: SparseCCA) -> Any:
     """A number of folds as random ones: documents often come in the order of their subjects."""
     from sklearn.model_selection import KFold
 

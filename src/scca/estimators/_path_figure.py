@@ -1,6 +1,7 @@
 """The figure of a model's path, from plain numbers."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,13 +12,13 @@ __all__ = ["path_figure"]
 _FEW_MARKED = 40  # points of a line that are marked
 
 
-def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = ("X", "Y")):
+def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = ("X", "Y")) -> Any:
     """Error of mates; coherence and correlation on pairs left out; features read: all over the penalty."""
     figure, panels = new_figure(3, width=11.0, height=3.5)
     mus = np.array(numbers["mu_factors"])
     marker = {"marker": "o", "markersize": 3.5} if len(mus) <= _FEW_MARKED else {}
 
-    def line(axes, values, colour, label, **style):
+    def line(axes: Any, values: Any, colour: str, label: str, **style: Any) -> None:
         axes.plot(mus, values, color=colour, linewidth=1.7, label=label, **{**marker, **style})
 
     error, shared, read = panels
@@ -54,5 +55,5 @@ def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = (
     return figure
 
 
-def _plain(value: float, _) -> str:
+def _plain(value: float, _: Any) -> str:
     return f"{value:g}"

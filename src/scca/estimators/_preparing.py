@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._frames import Features
+from .._types import MatrixLike
 from ..views import FeatureView, Kernel, Preparation, PreparedView, StoredKernelView
 from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, shared_weights
 
@@ -86,7 +87,7 @@ class Preparing:
     n_jobs: int | None = None
     as_they_are: Collection[str] = ()
 
-    def views(self, X, Y, x_view: Prepared | None = None) -> dict[str, Prepared]:
+    def views(self, X: MatrixLike, Y: MatrixLike, x_view: Prepared | None = None) -> dict[str, Prepared]:
         """The prepared views of checked data, by name; `x_view` is what `unweighted` made of the same X before."""
         data = {"X": self._by_columns(X, "X"), "Y": self._by_columns(Y, "Y")}
         views = {"X": x_view or self.unweighted(data["X"], "X"), "Y": self.unweighted(data["Y"], "Y")}
@@ -102,13 +103,13 @@ class Preparing:
         """What feature weights are estimated from: features, or a kernel where there are none to weigh."""
         return view.outer() if isinstance(view, FeatureView) and name in self.as_they_are else view
 
-    def _of_rows(self, view: Prepared, samples, rows: np.ndarray) -> FeatureView | np.ndarray:
+    def _of_rows(self, view: Prepared, samples: MatrixLike, rows: np.ndarray) -> FeatureView | np.ndarray:
         """The features of some samples, or their kernel."""
         if isinstance(view, StoredKernelView):
             return view.columns(rows)[rows]
         return view if len(rows) == view.shape[0] else self._fitted(samples[rows]).transform(samples[rows])
 
-    def unweighted(self, samples, name: str) -> Prepared:
+    def unweighted(self, samples: MatrixLike, name: str) -> Prepared:
         """One view, centred and scaled."""
         if name not in self.kernels:
             samples = self._by_columns(samples, name)
@@ -122,15 +123,15 @@ class Preparing:
             name=f"the kernel matrix of {name}",
         )
 
-    def _fitted(self, samples) -> Preparation:
+    def _fitted(self, samples: MatrixLike) -> Preparation:
         return Preparation.fit(samples, center=self.center, normalize=self.normalize)
 
-    def _by_columns(self, samples, name: str):
+    def _by_columns(self, samples: MatrixLike, name: str) -> Any:
         """Sparse features in the order that products with them need, once for all that follows."""
         return sp.csc_array(samples) if sp.issparse(samples) and name not in self.kernels else samples
 
 
-def _weighted(view: Prepared, samples, weights: np.ndarray | None) -> Prepared:
+def _weighted(view: Prepared, samples: MatrixLike, weights: np.ndarray | None) -> Prepared:
     """The view with its features weighted; one without weights as it is."""
     if weights is None or not isinstance(view, FeatureView) or view.preparation is None:
         return view

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._types import MatrixLike
 from ..engine import one_blas_thread
 from ..factors import dense_weights, select_features, together, weigh_features
 from ..solver import ComponentResult, Penalty
@@ -123,7 +124,9 @@ def _automatically_selected(view: PreparedView, T: np.ndarray, settings: FactorS
     return together(lambda j: _few_selected(view, T[:, [j]], pull[:, j], mus[j], settings), range(len(mus)))
 
 
-def _few_selected(view: PreparedView, t, pull: np.ndarray, mu: float, settings: FactorSettings) -> ComponentResult:
+def _few_selected(
+    view: PreparedView, t: np.ndarray, pull: np.ndarray, mu: float, settings: FactorSettings
+) -> ComponentResult:
     """The elastic net with the penalty `mu`; if that selects too many features, with about the least that does not.
 
     Where many features pull harder than `mu`, which takes long to solve, the penalty is lowered to it from where few
@@ -131,7 +134,7 @@ def _few_selected(view: PreparedView, t, pull: np.ndarray, mu: float, settings: 
     """
     most = settings.most
 
-    def solve(penalty, start=None):
+    def solve(penalty: Any, start: Any = None) -> Any:
         return select_features(view, t, np.array([penalty]), settings.ridge, start=start, **settings.effort)[0]
 
     at = mu if np.count_nonzero(pull > mu) <= _MANY * most else float(np.partition(pull, -most)[-most])
@@ -171,7 +174,7 @@ def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
     )
 
 
-def _weighed(rendering: Rendering, samples, targets: np.ndarray, most_explained: float) -> Rendering:
+def _weighed(rendering: Rendering, samples: MatrixLike, targets: np.ndarray, most_explained: float) -> Rendering:
     """The features of each factor weighed anew, in a view that reads no others; weights on samples stay.
 
     With the ridge there is, raised where more than this share of a target would be explained.
@@ -222,7 +225,14 @@ def _reading(view: FeatureView, features: np.ndarray) -> Preparation:
     return replace(preparation, feature_weights=read, blank=True)
 
 
-def _rendering(view, weights, selected: Sequence[ComponentResult], ridge, objective=0.0, dual_gap=0.0) -> Rendering:
+def _rendering(
+    view: Any,
+    weights: np.ndarray,
+    selected: Sequence[ComponentResult],
+    ridge: np.ndarray,
+    objective: np.ndarray | float = 0.0,
+    dual_gap: np.ndarray | float = 0.0,
+) -> Rendering:
     """With the gap of the selection and that of the weights added up, each of which bounds its own error."""
     return Rendering(
         view=view,

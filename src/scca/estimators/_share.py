@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._types import MatrixLike
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
@@ -20,7 +21,9 @@ _CLEARLY = 5.0  # standard errors of the difference: nor may it be that sure tha
 _JUDGED = 1000  # pairs that are halved, at most
 
 
-def needed_share(X, Y, preparing: Preparing, n_components: int, settings: FactorSettings) -> float | None:
+def needed_share(
+    X: MatrixLike, Y: MatrixLike, preparing: Preparing, n_components: int, settings: FactorSettings
+) -> float | None:
     """The smallest share of both views' features that is not clearly worse than the best; None for all.
 
     Half of the pairs choose the features, round by round of `elimination`, and find the factors; the mates of the other

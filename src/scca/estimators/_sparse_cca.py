@@ -1,10 +1,12 @@
 """Sparse canonical correlation analysis: the paper's method as a scikit-learn estimator."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any, Self
 
 import numpy as np
 
+from .._types import MatrixLike, PenaltyLike, SeedLike
 from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
 from ..engine import blas_threads_for
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
@@ -185,27 +187,27 @@ class SparseCCA(FactorComponents):
 
     def __init__(
         self,
-        n_components=2,
+        n_components: int | str = 2,
         *,
-        anchors=None,
-        representation="auto",
-        rendering="sparse",
-        mu="auto",
-        gamma="auto",
-        ridge="auto",
-        feature_weights="shared",
-        n_features="auto",
-        kernel="linear",
-        kernel_params=None,
-        center=True,
-        normalize=True,
-        held_out=5,
-        algorithm="working-set",
-        tol=1e-6,
-        max_iter=DEFAULT_MAX_ITER,
-        n_jobs=None,
-        random_state=None,
-        verbose=0,
+        anchors: str | Sequence[int] | None = None,
+        representation: str = "auto",
+        rendering: str = "sparse",
+        mu: PenaltyLike = "auto",
+        gamma: PenaltyLike = "auto",
+        ridge: PenaltyLike = "auto",
+        feature_weights: str | None = "shared",
+        n_features: int | float | str | None = "auto",
+        kernel: str | Callable[..., float] = "linear",
+        kernel_params: dict[str, Any] | None = None,
+        center: bool = True,
+        normalize: bool = True,
+        held_out: int = 5,
+        algorithm: str = "working-set",
+        tol: float = 1e-6,
+        max_iter: int = DEFAULT_MAX_ITER,
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        verbose: int = 0,
     ):
         self.n_components = n_components
         self.anchors = anchors
@@ -233,7 +235,7 @@ class SparseCCA(FactorComponents):
         return self.representation != "primal-primal"
 
     @property
-    def _dual_views(self):
+    def _dual_views(self) -> tuple[str, ...]:
         if not isinstance(self.representation, str):  # scikit-learn asks before `fit` has refused it
             return ()
         if self.representation == "auto" and self.anchors is None and self._is_linear:
@@ -244,7 +246,7 @@ class SparseCCA(FactorComponents):
     def _is_linear(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "linear"
 
-    def fit(self, X, Y):
+    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Learn the components of paired samples.
 
         Parameters
@@ -260,11 +262,13 @@ class SparseCCA(FactorComponents):
         """
         return self.fit_with_progress(X, Y)
 
-    def fit_with_progress(self, X, Y, progress: Callable[[int, int], None] | None = None):
+    def fit_with_progress(
+        self, X: MatrixLike, Y: MatrixLike, progress: Callable[[int, int], None] | None = None
+    ) -> Self:
         """`fit`, calling `progress(done, all)` after every component; of shared factors, after every fold left out."""
         return self.fit_prepared(self.prepare(X, Y), progress)
 
-    def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None):
+    def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None) -> Self:
         """Learn the components of what `prepare` made of the data."""
         settings = self._check_settings()
         if isinstance(settings, FactorSettings):
@@ -283,11 +287,11 @@ class SparseCCA(FactorComponents):
         self._set_diagnostics(found)
         return self
 
-    def _turned(self, first, second) -> tuple:
+    def _turned(self, first: Any, second: Any) -> tuple[Any, ...]:
         """From X and Y to the problem's left and right view, the right one being anchored; or back."""
         return (second, first) if self.representation == "dual-primal" else (first, second)
 
-    def _view(self, view, name, n_components):
+    def _view(self, view: Any, name: str, n_components: int) -> Any:
         dual = name in self._dual_views and isinstance(view, FeatureView)
         return linear_kernel_view(view, n_components) if dual else view
 

@@ -49,7 +49,7 @@ class Trial:
     test: np.ndarray
     penalties: Penalties
 
-    def __str__(self):
+    def __str__(self) -> str:
         settings = ", ".join(f"{name}={value}" for name, value in self.penalties.params.items())
         return f"fold {self.fold} with {settings}"
 

@@ -7,8 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._compile import compiled
-from ..views import FeatureView
-from ..views._storage import SparseStorage
+from ..views import FeatureView, SparseStorage
 from ._together import parts, together
 from ._triangle import Triangle
 
@@ -133,7 +132,7 @@ class Products:
             weight = float(self._scale @ self._scale)
         out = np.zeros((size, size), dtype=np.float32)
 
-        def compute(chosen):
+        def compute(chosen: slice) -> None:
             stored = (columns.data, columns.indices, columns.indptr, rows.data, rows.indices, rows.indptr)
             _covariances(*stored, mean, sums, weight, chosen.start, chosen.stop, out)
 
@@ -152,7 +151,7 @@ def images(products: Sequence[Products], blocks: Sequence[np.ndarray]) -> list[l
     blocks = [np.ascontiguousarray(block) for block in blocks]
     ends = np.cumsum([block.shape[1] for block in blocks])
 
-    def of_rows(rows):
+    def of_rows(rows: slice) -> list[np.ndarray]:
         scores = np.hstack([product.scores(block, rows) for product, block in zip(products, blocks, strict=True)])
         return [product.correlate(scores, rows) for product in products]
 
@@ -172,7 +171,20 @@ def row_blocks(products: Sequence[Products], n_columns: int) -> list[slice]:
 
 
 @compiled
-def _covariances(by_column, rows, starts, by_row, columns, row_starts, mean, sums, weight, first, last, out):
+def _covariances(
+    by_column: np.ndarray,
+    rows: np.ndarray,
+    starts: np.ndarray,
+    by_row: np.ndarray,
+    columns: np.ndarray,
+    row_starts: np.ndarray,
+    mean: np.ndarray,
+    sums: np.ndarray,
+    weight: float,
+    first: int,
+    last: int,
+    out: np.ndarray,
+) -> None:
     """Rows first:last of (S - d a')'(S - d a'), by way of the rows of S; a the mean, S'd the sums, d'd the weight."""
     line = np.empty(len(mean))
     for j in range(first, last):

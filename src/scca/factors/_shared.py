@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigh
@@ -70,7 +71,7 @@ def shared_factors(views: Sequence[View], n_components: int, ridges: Sequence[fl
 
 def _orthonormal(pooled: np.ndarray, values: np.ndarray, residuals: np.ndarray) -> SharedFactors:
     """Without the directions that the views do not share."""
-    positive = values > np.finfo(np.float64).eps * len(pooled) * max(values[0], 0.0)
+    positive = values > np.finfo(np.float64).eps * len(pooled) * values.max(initial=0.0)
     T, R = np.linalg.qr(pooled[:, positive])
     return SharedFactors(T * np.sign(np.diag(R)), values[positive], residuals[positive])
 
@@ -81,7 +82,7 @@ def _features(view: View) -> FeatureView | None:
     return view if isinstance(view, FeatureView) else None
 
 
-def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> tuple:
+def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> tuple[Any, ...]:
     """With K_v = U L U' and w_v = (C_vv + lambda)^-1/2 z_v the problem is an ordinary one,
 
     sum over u != v of  G_v'G_u z_u = sigma z_v,    G_v = A_v (C_vv + lambda)^-1/2 = U sqrt(L / (L + lambda)).
@@ -93,7 +94,7 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
     size = G.shape[1]
     n_components = min(n_components, *(len(s.values) for s in spectra))
 
-    def products(z):
+    def products(z: np.ndarray) -> np.ndarray:
         out = G.T @ (G @ z)
         for block in blocks:  # a view is not to predict itself
             out[block] -= G[:, block].T @ (G[:, block] @ z[block])
@@ -122,13 +123,15 @@ def _of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     M = M.T if turned else M
     size = len(M)
     squares, U = eigh(M @ M.T, subset_by_index=(size - n_components, size - 1))
-    squares[squares <= size * np.finfo(np.float64).eps * squares[-1]] = 0.0  # rounding error of the squares
+    squares[squares <= size * np.finfo(np.float64).eps * squares.max(initial=0.0)] = (
+        0.0  # rounding error of the squares
+    )
     values = np.sqrt(squares)
     V = M.T @ U / np.where(values > 0, values, 1.0)
     return values, np.vstack([V, U] if turned else [U, V]) / np.sqrt(2.0)
 
 
-def _by_products(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> tuple:
+def _by_products(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> tuple[Any, ...]:
     """By an iteration on the features of all views, which never holds more than some rows of their scores."""
     products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     for product in products:

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[
     if len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False):
         return [function(item) for item in items]
 
-    def heard(item):
+    def heard(item: Any) -> Any:
         with collected() as warned:
             return function(item), warned
 
@@ -69,7 +69,7 @@ def times(A: np.ndarray, C: np.ndarray) -> np.ndarray:
     """A C."""
     out = np.empty((len(A), C.shape[1]))
 
-    def multiply(rows):
+    def multiply(rows: slice) -> None:
         np.matmul(A[rows], C, out=out[rows])
 
     together(multiply, parts(0, len(A), _ROWS))

@@ -29,7 +29,7 @@ class Triangle:
         inverse = np.linalg.inv(L[tile, tile])
         self._inverses.append(inverse)
 
-        def divide(rows):
+        def divide(rows: slice) -> None:
             L[rows, tile] = (L[rows, tile] - L[rows, before] @ L[tile, before].T) @ inverse.T
 
         together(divide, parts(tile.stop, len(L), _TALL))
@@ -38,7 +38,7 @@ class Triangle:
         """C^-1 R, to single precision."""
         out = np.empty(R.shape)
 
-        def substitute(columns):
+        def substitute(columns: slice) -> None:
             out[:, columns] = self._solve(R[:, columns].astype(self._lower.dtype))
 
         together(substitute, parts(0, R.shape[1], _COLUMNS))

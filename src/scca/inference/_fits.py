@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from .._types import MatrixLike
 from ..engine import Pairs
 from ..estimators import KernelCCA, NothingSharedError, PairedTransformer, SparseCCA
 
@@ -40,7 +41,9 @@ class Fits:
     y_names: np.ndarray | None
 
     @classmethod
-    def of(cls, model, X, Y, rng, *, leaves_samples_out: bool) -> "Fits":
+    def of(
+        cls, model: Any, X: MatrixLike, Y: MatrixLike, rng: np.random.RandomState, *, leaves_samples_out: bool
+    ) -> "Fits":
         """Whatever is wrong with the data or the settings is said by a fit to everything, in the estimator's words."""
         if not isinstance(model, PairedTransformer):
             raise TypeError(f"model must be an estimator of two views such as scca.SparseCCA(2); got {model!r}.")
@@ -78,7 +81,7 @@ class Fits:
         """X of the pairs `rows` as the model prepares it, the same in whatever order Y is; None where it does not."""
         return self.model.prepare_x(self.pairs.training(rows)[0]) if type(self.model) in _PREPARING else None
 
-    def fitted(self, rows: np.ndarray, x_view=None) -> PairedTransformer | None:
+    def fitted(self, rows: np.ndarray, x_view: Any = None) -> PairedTransformer | None:
         """The model fitted to the pairs `rows`; None if they share nothing. `x_view` saves preparing X."""
         model, views = clone(self.model), self.pairs.training(rows)
         try:

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._types import MatrixLike, SeedLike, Splitter
 from .._validation import check_count, check_seed, shown
 from ..engine import Progress, Split, random_folds, run_tasks
 from ..estimators import PairedTransformer
@@ -53,14 +55,14 @@ class PermutationTest:
 
 def permutation_test(
     model: PairedTransformer,
-    X,
-    Y,
+    X: MatrixLike,
+    Y: MatrixLike,
     *,
     n_permutations: int = 199,
     statistic: str | Callable[[np.ndarray, np.ndarray], float] = "correlation",
-    cv=5,
+    cv: Splitter = 5,
     n_jobs: int | None = None,
-    random_state=None,
+    random_state: SeedLike = None,
     progress: Progress | None = None,
 ) -> PermutationTest:
     """Test, component by component, whether the two views have more in common than chance gives.
@@ -140,7 +142,13 @@ def permutation_test(
     return PermutationTest(statistics[0], statistics[1:])
 
 
-def _statistics(fits: Fits, splits: Sequence[Split], x_views: Sequence, statistic, order: np.ndarray) -> np.ndarray:
+def _statistics(
+    fits: Fits,
+    splits: Sequence[Split],
+    x_views: Sequence[Any],
+    statistic: Callable[[np.ndarray, np.ndarray], float],
+    order: np.ndarray,
+) -> np.ndarray:
     """The statistic of every component, sample i of X being paired with sample order[i] of Y."""
     fits = fits.in_order(order)
     parts = [_scores(fits, *split, x_view) for split, x_view in zip(splits, x_views, strict=True)]
@@ -155,7 +163,7 @@ def _statistics(fits: Fits, splits: Sequence[Split], x_views: Sequence, statisti
     return values
 
 
-def _scores(fits: Fits, train: np.ndarray, test: np.ndarray, x_view) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scores(fits: Fits, train: np.ndarray, test: np.ndarray, x_view: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores of the test samples in both views, 0 for a component that does not exist, and which of them count."""
     n_components = fits.n_components
     x_scores, y_scores = np.zeros((2, len(test), n_components))

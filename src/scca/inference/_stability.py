@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .._types import MatrixLike, SeedLike
 from .._validation import check_count, check_seed
 from ..engine import Progress, run_tasks
 from ..estimators import KernelCCA, PairedTransformer
@@ -69,14 +71,14 @@ class StabilitySelection:
 
 def stability_selection(
     model: PairedTransformer,
-    X,
-    Y,
+    X: MatrixLike,
+    Y: MatrixLike,
     *,
     n_subsamples: int = 100,
     fraction: float = 0.5,
     threshold: float = 0.6,
     n_jobs: int | None = None,
-    random_state=None,
+    random_state: SeedLike = None,
     progress: Progress | None = None,
 ) -> StabilitySelection:
     """Find the features that a sparse model selects again and again from random subsamples of the pairs.
@@ -162,7 +164,7 @@ def _shares(selected: np.ndarray, times_there: np.ndarray) -> np.ndarray:
         return np.bincount(selected, minlength=len(times_there)) / times_there
 
 
-def _disjoint_pairs(n: int, size: int, n_pairs: int, rng) -> Iterator[np.ndarray]:
+def _disjoint_pairs(n: int, size: int, n_pairs: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
     for _ in range(n_pairs):
         order = rng.permutation(n)
         yield order[:size]
@@ -182,6 +184,6 @@ def _selected(fits: Fits, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.
     return rows, x_selected, y_selected
 
 
-def _check_between(value, name: str, low: float, high: float) -> None:
+def _check_between(value: Any, name: str, low: float, high: float) -> None:
     if isinstance(value, bool) or not isinstance(value, Real) or not low < float(value) <= high:
         raise ValueError(f"{name} must be a number above {low} and at most {high}; got {value!r}.")

@@ -2,6 +2,7 @@
 
 from copy import copy
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class ReportData:
     second_unit: str
     second_total: int
     largest_gap: float
-    components: list[dict]
+    components: list[dict[str, Any]]
 
 
 def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:

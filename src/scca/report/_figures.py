@@ -1,5 +1,7 @@
 """Figures from a report's numbers."""
 
+from typing import Any
+
 import numpy as np
 
 from .._drawing import COLOURS, new_figure
@@ -10,7 +12,7 @@ __all__ = ["correlation_figure", "sparsity_figure"]
 _ACCENT, _SECOND = COLOURS[:2]
 
 
-def _axes():
+def _axes() -> Any:
     from matplotlib.ticker import MaxNLocator
 
     figure, (axes,) = new_figure()
@@ -18,7 +20,7 @@ def _axes():
     return figure, axes
 
 
-def correlation_figure(data: ReportData):
+def correlation_figure(data: ReportData) -> Any:
     """The correlation of each component's two training scores."""
     figure, axes = _axes()
     numbers = range(1, len(data.correlations) + 1)
@@ -33,7 +35,7 @@ def correlation_figure(data: ReportData):
     return figure
 
 
-def sparsity_figure(data: ReportData):
+def sparsity_figure(data: ReportData) -> Any:
     """How many words of the first language, and documents or words of the second, the first components use in all."""
     figure, axes = _axes()
     numbers = range(1, len(data.words_used) + 1)

@@ -1,5 +1,7 @@
 """The page itself: one HTML file that needs nothing from anywhere."""
 
+import os
+
 from .._drawing import to_svg
 from .._files import atomic_write
 from .._pages import check_page_tools, render_template

@@ -1,5 +1,6 @@
 """Section 5 of the paper on any paired corpus: compute, compare with what the paper reports, draw."""
 
+from ._claims import compare
 from ._corpus import Corpus, count_corpus
 from ._experiments import NAMES
 from ._run import Results, reproduce
@@ -17,4 +18,5 @@ __all__ = [
     # doing it
     "reproduce",
     "Results",
+    "compare",
 ]

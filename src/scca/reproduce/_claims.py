@@ -1,6 +1,7 @@
 """What the paper reports, beside what the experiments found."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,7 @@ class Claim:
     verdict: str
 
 
-def compare(data: dict[str, dict]) -> list[Claim]:
+def compare(data: dict[str, dict[str, Any]]) -> list[Claim]:
     """The claims that the finished experiments, given by name, allow to check."""
     claims: list[Claim] = []
     for name, claims_of in _CHECKS.items():
@@ -29,7 +30,7 @@ def compare(data: dict[str, dict]) -> list[Claim]:
     return claims
 
 
-def _figure1(data: dict) -> list[Claim]:
+def _figure1(data: dict[str, Any]) -> list[Claim]:
     return [
         Claim(
             "Figure 1",
@@ -42,7 +43,7 @@ def _figure1(data: dict) -> list[Claim]:
     ]
 
 
-def _table1(data: dict) -> list[Claim]:
+def _table1(data: dict[str, Any]) -> list[Claim]:
     claims = []
     for d in data["directions"]:
         way = f"{d['from']} query, {d['to']} words"
@@ -66,7 +67,7 @@ def _table1(data: dict) -> list[Claim]:
     return claims
 
 
-def _figure2(data: dict) -> list[Claim]:
+def _figure2(data: dict[str, Any]) -> list[Claim]:
     claims = []
     for panel in data["panels"]:
         size = f"{panel['train']}/{panel['test']}"
@@ -86,7 +87,7 @@ def _figure2(data: dict) -> list[Claim]:
     return claims
 
 
-def _figure3(data: dict) -> list[Claim]:
+def _figure3(data: dict[str, Any]) -> list[Claim]:
     panel = data["panels"][0]
     j = min(35, len(panel["words"]["scca"]["mean"]))
     words, documents = (panel[name]["scca"]["mean"][j - 1] for name in ("words", "documents"))
@@ -104,7 +105,7 @@ def _figure3(data: dict) -> list[Claim]:
     ]
 
 
-def _figure4(data: dict) -> list[Claim]:
+def _figure4(data: dict[str, Any]) -> list[Claim]:
     claims = []
     for panel in data["panels"]:
         size = f"{panel['train']}/{panel['test']}"
@@ -123,7 +124,7 @@ def _figure4(data: dict) -> list[Claim]:
     return claims
 
 
-def _figure5(data: dict) -> list[Claim]:
+def _figure5(data: dict[str, Any]) -> list[Claim]:
     claims = []
     for panel in data["panels"]:
         most = max(panel["words"]["scca"]["mean"])
@@ -157,13 +158,13 @@ _CHECKS = {
 }
 
 
-def _level(panel: dict, method: str, j: int) -> bool:
+def _level(panel: dict[str, Any], method: str, j: int) -> bool:
     """No further apart than two standard errors of the paired difference, or 0.01."""
     difference = panel["differences"]["scca"][method]
     return abs(difference["mean"][j - 1]) <= max(_LEVEL, 2 * difference["standard_error"][j - 1])
 
 
-def _beside(panel: dict, method: str, j: int) -> str:
+def _beside(panel: dict[str, Any], method: str, j: int) -> str:
     errors = (panel["methods"][name] for name in ("scca", method))
     ours, theirs = (f"{e['mean'][j - 1]:.3f} ± {e['std'][j - 1]:.3f}" for e in errors)
     return f"error {ours} against {theirs}"
@@ -174,7 +175,7 @@ def _near(count: float, reported: float) -> bool:
     return abs(count - reported) <= reported / 5
 
 
-def _plus_minus(spread: dict) -> str:
+def _plus_minus(spread: dict[str, Any]) -> str:
     return f"{spread['mean']:.2f} ± {spread['std']:.2f}"
 
 

@@ -3,12 +3,12 @@
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..text import PairedText, TextVectorizer
-from ..text._vectorizer import inverse_frequencies
+from ..text import PairedText, TextVectorizer, inverse_frequencies
 
 __all__ = ["FREQUENCIES", "Corpus", "count_corpus"]
 
@@ -101,7 +101,7 @@ def count_corpus(pairs: PairedText, name: str, n_documents: int | None = None, s
     return Corpus(name, pairs.languages, (first, second), len(pairs), (digests[0].hexdigest(), digests[1].hexdigest()))
 
 
-def _selected(documents: Iterable[str], chosen: frozenset | None, digest) -> Iterator[str]:
+def _selected(documents: Iterable[str], chosen: frozenset[Any] | None, digest: Any) -> Iterator[str]:
     for i, document in enumerate(documents):
         digest.update(document.encode() + b"\n")
         if chosen is None or i in chosen:

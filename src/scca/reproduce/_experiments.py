@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +31,8 @@ class Task:
 
     key: str
     corpus: Corpus
-    compute: Callable[..., dict]
-    arguments: tuple
+    compute: Callable[..., dict[str, Any]]
+    arguments: tuple[Any, ...]
 
 
 class Experiment(ABC):
@@ -48,26 +49,26 @@ class Experiment(ABC):
     def tasks(self) -> list[Task]: ...
 
     @abstractmethod
-    def data(self, results: list[dict]) -> dict: ...
+    def data(self, results: list[dict[str, Any]]) -> dict[str, Any]: ...
 
     @abstractmethod
-    def tables(self, data: dict) -> dict[str, list[dict]]:
+    def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         """Rows of CSV files by the end of their names."""
 
-    def _task(self, what: str, compute: Callable[..., dict], *arguments) -> Task:
+    def _task(self, what: str, compute: Callable[..., dict[str, Any]], *arguments: Any) -> Task:
         return Task(f"{self.corpus.name}-{what}", self.corpus, compute, arguments)
 
-    def _direction(self, side: int) -> dict:
+    def _direction(self, side: int) -> dict[str, Any]:
         return {"from": self.corpus.languages[1 - side], "to": self.corpus.languages[side]}
 
 
 class GenerationPath(Experiment):
     """Figure 1, in both directions."""
 
-    def tasks(self):
+    def tasks(self) -> list[Task]:
         return [self._task(f"path-{side}", generate_path, side) for side in (0, 1)]
 
-    def data(self, results):
+    def data(self, results: list[dict[str, Any]]) -> dict[str, Any]:
         directions = []
         for side, result in enumerate(results):
             ratio = [selected / result["mate_words"] for selected in result["selected"]]
@@ -75,7 +76,7 @@ class GenerationPath(Experiment):
             directions.append(self._direction(side) | result | {"ratio": ratio, "automatic_ratio": automatic})
         return {"query": self.settings.query, "directions": directions}
 
-    def tables(self, data):
+    def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         rows = []
         for d in data["directions"]:
             for mu, selected, ratio in zip(d["mu"], d["selected"], d["ratio"], strict=True):
@@ -86,7 +87,7 @@ class GenerationPath(Experiment):
 class SelectionRatio(Experiment):
     """Table 1, in both directions, and the same with one thing changed at a time."""
 
-    def tasks(self):
+    def tasks(self) -> list[Task]:
         documents = left_out(self.corpus, self.settings.left_out)
         tasks = []
         for side in (0, 1):
@@ -96,7 +97,7 @@ class SelectionRatio(Experiment):
         tasks += [self._task(f"varied-{v.name}", generate_varied, 0, v) for v in VARIATIONS]
         return tasks
 
-    def data(self, results):
+    def data(self, results: list[dict[str, Any]]) -> dict[str, Any]:
         n_chunks = (len(results) - len(VARIATIONS)) // 2
         directions = [self._one_direction(side, results[side * n_chunks :][:n_chunks]) for side in (0, 1)]
         variations = []
@@ -105,7 +106,7 @@ class SelectionRatio(Experiment):
             variations.append(described | _described(result))
         return {"directions": directions, "varied": self._direction(0), "variations": variations}
 
-    def _one_direction(self, side: int, results: list[dict]) -> dict:
+    def _one_direction(self, side: int, results: list[dict[str, Any]]) -> dict[str, Any]:
         rows = [row for result in results for row in result["rows"]]
         mate = np.array([row["mate_words"] for row in rows])
         columns = {name: np.array([row[name] for row in rows]) for name in ("selected", "positive", "least_squares")}
@@ -120,7 +121,7 @@ class SelectionRatio(Experiment):
             "rows": rows,
         }
 
-    def tables(self, data):
+    def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         rows = [
             {"from": d["from"], "to": d["to"]} | row | {"ratio": row["selected"] / row["mate_words"]}
             for d in data["directions"]
@@ -132,18 +133,18 @@ class SelectionRatio(Experiment):
 class Retrieval(Experiment):
     """What the figures of mate retrieval share: random splits at one or more sizes."""
 
-    def __init__(self, name, title, corpus, settings, sizes: Sequence[Size]):
+    def __init__(self, name: str, title: str, corpus: Corpus, settings: Settings, sizes: Sequence[Size]):
         super().__init__(name, title, corpus, settings)
         self.sizes = list(dict.fromkeys(sizes))
 
-    def tasks(self):
+    def tasks(self) -> list[Task]:
         return [
             self._task(f"split-{size.train}-{size.test}-{split}", retrieve, size, split)
             for size in self.sizes
             for split in range(self.settings.splits)
         ]
 
-    def data(self, results):
+    def data(self, results: list[dict[str, Any]]) -> dict[str, Any]:
         panels, n = [], self.settings.splits
         for i, size in enumerate(self.sizes):
             splits = results[i * n :][:n]
@@ -152,13 +153,13 @@ class Retrieval(Experiment):
         return {"panels": panels}
 
     @abstractmethod
-    def panel(self, splits: list[dict]) -> dict: ...
+    def panel(self, splits: list[dict[str, Any]]) -> dict[str, Any]: ...
 
 
 class RetrievalError(Retrieval):
     """Figures 2 and 4: average precision error against the number of projections."""
 
-    def panel(self, splits):
+    def panel(self, splits: Any) -> dict[str, Any]:
         methods = {name: _errors([split["methods"][name] for split in splits]) for name in METHODS}
         differences = {
             ours: {
@@ -175,7 +176,7 @@ class RetrievalError(Retrieval):
             "median_regularization": chosen.tolist(),
         }
 
-    def tables(self, data):
+    def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         rows = []
         for panel in data["panels"]:
             for name, errors in (panel["methods"] | {"no-learning": panel["no-learning"]}).items():
@@ -192,7 +193,7 @@ class RetrievalError(Retrieval):
 class Sparsity(Retrieval):
     """Figures 3 and 5: words and documents used against the number of projections."""
 
-    def panel(self, splits):
+    def panel(self, splits: Any) -> dict[str, Any]:
         vocabulary = np.mean([split["vocabulary"] for split in splits], axis=0)
         used = {
             name: {method: _series([split[name][method] for split in splits]) for method in SPARSE}
@@ -200,7 +201,7 @@ class Sparsity(Retrieval):
         }
         return used | {"vocabulary": vocabulary.tolist()}
 
-    def tables(self, data):
+    def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         rows = []
         for panel in data["panels"]:
             for method in SPARSE:
@@ -239,23 +240,23 @@ def paper_experiments(french: Corpus, spanish: Corpus, settings: Settings) -> li
 # --- numbers of numbers --------------------------------------------------------------------------------------------
 
 
-def _spread(values) -> dict[str, float]:
+def _spread(values: Any) -> dict[str, float]:
     """Mean and standard deviation."""
     values = np.asarray(values, dtype=float)
     return {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
 
 
-def _series(values) -> dict[str, list[float]]:
+def _series(values: Any) -> dict[str, list[float]]:
     """Mean and standard deviation over the first axis, for each number of projections."""
     spreads = [_spread(column) for column in np.asarray(values, dtype=float).T]
     return {name: [spread[name] for spread in spreads] for name in ("mean", "std")}
 
 
-def _both(curve: dict) -> np.ndarray:
+def _both(curve: dict[str, Any]) -> np.ndarray:
     return (np.asarray(curve["a_to_b"]) + np.asarray(curve["b_to_a"])) / 2
 
 
-def _errors(curves: list[dict]) -> dict:
+def _errors(curves: list[dict[str, Any]]) -> dict[str, Any]:
     directions = {name: _series([curve[name] for curve in curves]) for name in ("a_to_b", "b_to_a")}
     return _series([_both(curve) for curve in curves]) | directions
 
@@ -270,7 +271,7 @@ def _correlation(a: np.ndarray, b: np.ndarray) -> float | None:
     return float(np.corrcoef(a, b)[0, 1]) if min(a.std(), b.std()) > 0 else None
 
 
-def _described(result: dict) -> dict:
+def _described(result: dict[str, Any]) -> dict[str, Any]:
     mate, selected, positive = (
         np.array([row[name] for row in result["rows"]], dtype=float) for name in ("mate_words", "selected", "positive")
     )
@@ -284,9 +285,9 @@ def _described(result: dict) -> dict:
     }
 
 
-def _flat(row: dict) -> dict:
+def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row whose spreads have become columns of their own."""
-    flat: dict = {}
+    flat: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict):
             flat |= {name: value["mean"], f"{name}_std": value["std"]}

@@ -1,6 +1,7 @@
 """Figures from the experiments' numbers."""
 
 from collections.abc import Callable
+from typing import Any
 
 from .._drawing import COLOURS, INK, new_figure
 from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
@@ -11,12 +12,12 @@ _METHOD_COLOURS = dict(zip(METHODS, COLOURS, strict=False))
 _ERROR_BARS = 12  # about how many a curve has; a bar at every projection would hide the curves
 
 
-def draw(experiment: Experiment, data: dict):
+def draw(experiment: Experiment, data: dict[str, Any]) -> Any:
     """The figure of an experiment's numbers."""
     return _DRAWN[type(experiment)](data)
 
 
-def _path(data: dict):
+def _path(data: dict[str, Any]) -> Any:
     figure, panels = new_figure(2, width=9.0, height=3.4)
     for axes, d in zip(panels, data["directions"], strict=True):
         axes.plot(d["mu"], d["ratio"], color=COLOURS[0], linewidth=1.6, label="over mu")
@@ -29,7 +30,7 @@ def _path(data: dict):
     return figure
 
 
-def _ratios(data: dict):
+def _ratios(data: dict[str, Any]) -> Any:
     figure, (scatter, bars) = new_figure(2, width=10.0, height=4.2)
     longest = 0
     for d, colour in zip(data["directions"], COLOURS, strict=False):
@@ -49,7 +50,7 @@ def _ratios(data: dict):
     return figure
 
 
-def _errors(data: dict):
+def _errors(data: dict[str, Any]) -> Any:
     figure, panels = new_figure(len(data["panels"]), width=1.2 + 4.4 * len(data["panels"]), height=3.8)
     for axes, panel in zip(panels, data["panels"], strict=True):
         for i, (name, label) in enumerate(METHODS.items()):
@@ -77,7 +78,7 @@ def _errors(data: dict):
     return figure
 
 
-def _sparsity(data: dict):
+def _sparsity(data: dict[str, Any]) -> Any:
     figure, panels = new_figure(2 * len(data["panels"]), width=1.2 + 4.2 * 2 * len(data["panels"]), height=3.4)
     for i, panel in enumerate(data["panels"]):
         first, second = panel["languages"]
@@ -103,11 +104,11 @@ def _sparsity(data: dict):
     return figure
 
 
-def _sizes(panel: dict) -> str:
+def _sizes(panel: dict[str, Any]) -> str:
     return f"{panel['train']} training, {panel['test']} test documents, {panel['splits']} splits"
 
 
-_DRAWN: dict[type, Callable] = {
+_DRAWN: dict[type, Callable[..., Any]] = {
     GenerationPath: _path,
     SelectionRatio: _ratios,
     RetrievalError: _errors,

@@ -1,6 +1,7 @@
 """Figure 1 and Table 1: how many words a document generated for a query has, beside those of the query's mate."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ __all__ = ["VARIATIONS", "Variation", "generate_path", "generate_words", "genera
 _NEGLIGIBLE = 1e-9  # a least-squares weight below this share of the largest is rounding error
 
 
-def generate_path(corpus: Corpus, settings: Settings, side: int) -> dict:
+def generate_path(corpus: Corpus, settings: Settings, side: int) -> dict[str, Any]:
     """Figure 1: the words generated in language `side` for one query of the other, over mu up to 1."""
     view = _LeftOut(corpus, settings.query, side, settings.frequencies)
     mus = [(i + 1) / settings.n_penalties for i in range(settings.n_penalties)]
@@ -27,7 +28,7 @@ def generate_path(corpus: Corpus, settings: Settings, side: int) -> dict:
     }
 
 
-def generate_words(corpus: Corpus, settings: Settings, side: int, documents: list[int]) -> dict:
+def generate_words(corpus: Corpus, settings: Settings, side: int, documents: list[int]) -> dict[str, Any]:
     """Table 1, for some documents: words selected in language `side` with the automatic mu, and without sparsity.
 
     The non-sparse method is least squares.
@@ -104,7 +105,7 @@ def varied_corpus(corpus: Corpus, variation: Variation, seed: int) -> Corpus:
     return corpus.thinned(variation.thinned, seed) if variation.thinned < 1 else corpus
 
 
-def generate_varied(corpus: Corpus, settings: Settings, side: int, variation: Variation) -> dict:
+def generate_varied(corpus: Corpus, settings: Settings, side: int, variation: Variation) -> dict[str, Any]:
     """Table 1 with one thing changed, over `settings.varied` documents."""
     corpus = varied_corpus(corpus, variation, settings.seed)
     rows = []
@@ -136,7 +137,15 @@ class _LeftOut:
     """
 
     def __init__(
-        self, corpus: Corpus, document: int, side: int, frequencies: str, *, min_df=1, training: float = 1.0, seed=0
+        self,
+        corpus: Corpus,
+        document: int,
+        side: int,
+        frequencies: str,
+        *,
+        min_df: Any = 1,
+        training: float = 1.0,
+        seed: int = 0,
     ):
         train = np.delete(np.arange(len(corpus)), document)
         if training < 1:

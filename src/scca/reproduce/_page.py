@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from .._pages import render_template
 from ._claims import compare
@@ -33,7 +34,13 @@ class Section:
     files: list[str] = field(default_factory=list)
 
 
-def write_pages(write: Callable, experiments: list[Experiment], data: dict, figures: dict, manifest: dict) -> None:
+def write_pages(
+    write: Callable[..., Any],
+    experiments: list[Experiment],
+    data: dict[str, Any],
+    figures: dict[str, Any],
+    manifest: dict[str, Any],
+) -> None:
     """Hand `write` the page as `index.html`, which needs no other file, and as `README.md`, which shows the SVGs."""
     from markupsafe import Markup
 
@@ -64,7 +71,7 @@ _FREQUENCIES = {
 }
 
 
-def _corpora(manifest: dict) -> Table:
+def _corpora(manifest: dict[str, Any]) -> Table:
     papers = {"english-french": ["300", "2,637 / 2,951"], "english-spanish": ["1,000", "40,629 / 57,796"]}
     rows = []
     for role, name in manifest["roles"].items():
@@ -78,14 +85,14 @@ def _corpora(manifest: dict) -> Table:
     return Table(header, rows)
 
 
-def _section(experiment: Experiment, data: dict) -> Section:
+def _section(experiment: Experiment, data: dict[str, Any]) -> Section:
     text, tables = _CONTENT[type(experiment)](data)
     files = [f"{experiment.name}{ending}.csv" for ending in experiment.tables(data)]
     files += [f"{experiment.name}.{suffix}" for suffix in ("json", "png", "svg")]
     return Section(experiment.name, experiment.title, text, tables, files)
 
 
-def _path_content(data: dict) -> tuple[list[str], list[Table]]:
+def _path_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
     return [
         f"For document {data['query'] + 1}, left out of training: distinct words of the generated document to those of "
         f"its true mate, for {len(data['directions'][0]['mu']):,} values of mu up to 1. Each value "
@@ -93,7 +100,7 @@ def _path_content(data: dict) -> tuple[list[str], list[Table]]:
     ], []
 
 
-def _ratio_content(data: dict) -> tuple[list[str], list[Table]]:
+def _ratio_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
     header = [
         "",
         "pairs left out",
@@ -145,7 +152,7 @@ def _ratio_content(data: dict) -> tuple[list[str], list[Table]]:
     return text + _explanation(data), [Table(header, rows), varied]
 
 
-def _explanation(data: dict) -> list[str]:
+def _explanation(data: dict[str, Any]) -> list[str]:
     """What the ratio depends on, in the numbers of this run."""
     by_name = {v["name"]: v for v in data["variations"]}
     selected = {name: v["selected"]["mean"] for name, v in by_name.items()}
@@ -179,7 +186,7 @@ def _explanation(data: dict) -> list[str]:
     return lines
 
 
-def _error_content(data: dict) -> tuple[list[str], list[Table]]:
+def _error_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
     text = [
         "Average precision error 1 - p (mean ± standard deviation over the splits, both directions averaged) of "
         "finding each test document's mate among all test documents. The regularisation of the tuned kernel CCA is the "
@@ -189,7 +196,7 @@ def _error_content(data: dict) -> tuple[list[str], list[Table]]:
     return text, [_error_table(panel) for panel in data["panels"]]
 
 
-def _error_table(panel: dict) -> Table:
+def _error_table(panel: dict[str, Any]) -> Table:
     last = len(panel["methods"]["scca"]["mean"])
     numbers = [*(j for j in _SHOWN_PROJECTIONS if j < last), last]
     first, second = panel["languages"]
@@ -206,7 +213,7 @@ def _error_table(panel: dict) -> Table:
     return Table(header, rows)
 
 
-def _sparsity_content(data: dict) -> tuple[list[str], list[Table]]:
+def _sparsity_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
     tables = []
     for panel in data["panels"]:
         last = len(panel["words"]["scca"]["mean"])
@@ -223,11 +230,11 @@ def _sparsity_content(data: dict) -> tuple[list[str], list[Table]]:
     return ["How many different words and documents have a weight in the first projections of sparse CCA."], tables
 
 
-def _spread(spread: dict, digits: int) -> str:
+def _spread(spread: dict[str, Any], digits: int) -> str:
     return f"{spread['mean']:.{digits}f} ± {spread['std']:.{digits}f}"
 
 
-_CONTENT: dict[type, Callable] = {
+_CONTENT: dict[type, Callable[..., Any]] = {
     GenerationPath: _path_content,
     SelectionRatio: _ratio_content,
     RetrievalError: _error_content,

@@ -1,6 +1,7 @@
 """Figures 2 to 5: mates found, words and documents used, against the number of projections."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -19,7 +20,7 @@ from ._settings import Settings, Size
 __all__ = ["PAPER_REGULARIZATION", "SPARSE", "retrieve"]
 
 PAPER_REGULARIZATION = 0.03
-SPARSE: dict[str, dict] = {"scca": PAPER}
+SPARSE: dict[str, dict[str, Any]] = {"scca": PAPER}
 
 Views = tuple[sp.csr_array, sp.csr_array]
 Scores = tuple[np.ndarray, np.ndarray]
@@ -30,7 +31,7 @@ Curve = dict[str, list[float]]
 _EXPECTED = (ConvergenceWarning, EmptyComponentWarning, DataWarning)
 
 
-def retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict:
+def retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict[str, Any]:
     """One random split: errors of every method and what sparse CCA uses, for 1, 2, ... projections.
 
     Errors are 1 - p, p the average precision: `a_to_b` for queries of the first language, `b_to_a` for those of the
@@ -40,7 +41,7 @@ def retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict
         return _retrieve(corpus, settings, size, split)
 
 
-def _retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict:
+def _retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dict[str, Any]:
     train, test = random_split(len(corpus), size, settings.seed, split)
     training, unseen = _views(corpus, settings, train, test)
     n_components = len(train) - 1
@@ -109,12 +110,12 @@ def _kernel_cca(training: Views, n_components: int, r: float) -> KernelCCA:
     return KernelCCA(n_components, regularization=r).fit(*training)
 
 
-def _views(corpus: Corpus, settings: Settings, train, test) -> tuple[Views, Views]:
+def _views(corpus: Corpus, settings: Settings, train: np.ndarray, test: np.ndarray) -> tuple[Views, Views]:
     sides = [corpus.vectors(side, train, test, settings.frequencies) for side in (0, 1)]
     return (sides[0][0], sides[1][0]), (sides[0][1], sides[1][1])
 
 
-def _scores(model, unseen: Views) -> Scores:
+def _scores(model: Any, unseen: Views) -> Scores:
     return _silenced(model.transform_pair(*unseen), unseen)
 
 
@@ -153,7 +154,7 @@ def _used(weights: np.ndarray, length: int) -> list[int]:
     return list(_extended(running_union(weights), length))
 
 
-def _extended(values: list, length: int) -> Iterator:
+def _extended(values: list[Any], length: int) -> Iterator[Any]:
     for j in range(length):
         yield values[min(j, len(values) - 1)]
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from .. import __version__
 from .._drawing import to_png, to_svg
@@ -40,12 +41,12 @@ class Results:
     """
 
     folder: Path
-    data: dict[str, dict]
-    manifest: dict
+    data: dict[str, dict[str, Any]]
+    manifest: dict[str, Any]
 
 
 def reproduce(
-    folder,
+    folder: str | Path,
     french: Corpus,
     spanish: Corpus,
     settings: Settings,
@@ -105,7 +106,7 @@ def reproduce(
     return Results(store.folder, data, store.manifest)
 
 
-def manifest(french: Corpus, spanish: Corpus, settings: Settings, command: str) -> dict:
+def manifest(french: Corpus, spanish: Corpus, settings: Settings, command: str) -> dict[str, Any]:
     """What the numbers depend on: versions, seed, settings and corpora."""
     corpora = {corpus.name: corpus for corpus in (french, spanish)}
     return {
@@ -140,7 +141,7 @@ def _chosen(experiments: list[Experiment], only: Sequence[str]) -> list[Experime
 class _Store:
     """The folder of a run: a manifest that says what it belongs to, finished tasks under `work`, and the results."""
 
-    def __init__(self, folder: Path, manifest: dict):
+    def __init__(self, folder: Path, manifest: dict[str, Any]):
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(f"{folder} is a file; name a folder.")
         self.folder, self.manifest = folder, manifest
@@ -159,11 +160,11 @@ class _Store:
                 what = _difference(there.get(name), value, name)
                 raise ValueError(f"{self.folder} holds a run with {what}; name another folder, or remove it.")
 
-    def result(self, task: Task) -> dict | None:
+    def result(self, task: Task) -> dict[str, Any] | None:
         """What the task gave; None if it was not done, or if its file is damaged, which comes to the same."""
         return _read(self._path(task))
 
-    def keep(self, task: Task, result: dict) -> None:
+    def keep(self, task: Task, result: dict[str, Any]) -> None:
         with atomic_write(self._path(task)) as file:
             file.write(json.dumps(result).encode())
 
@@ -175,14 +176,14 @@ class _Store:
         return self._work / f"{task.key}.json"
 
 
-def _read(path: Path) -> dict | None:
+def _read(path: Path) -> dict[str, Any] | None:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
 
 
-def _difference(there, here, name: str) -> str:
+def _difference(there: Any, here: Any, name: str) -> str:
     """Where two manifests part, as deep as it can be told."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in {**here, **there}:
@@ -191,7 +192,7 @@ def _difference(there, here, name: str) -> str:
     return f"other {name} ({there} there, {here} here)"
 
 
-def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int, progress) -> None:
+def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int, progress: Progress | None) -> None:
     tasks = list(tasks)
     missing = [task for task in tasks if store.result(task) is None]
     there = len(tasks) - len(missing)
@@ -212,11 +213,11 @@ def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int
     )
 
 
-def _result(settings: Settings, task: Task) -> dict:
+def _result(settings: Settings, task: Task) -> dict[str, Any]:
     return task.compute(task.corpus, settings, *task.arguments)
 
 
-def _rounded(value):
+def _rounded(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.{_DIGITS}g}")
     if isinstance(value, dict):
@@ -224,7 +225,7 @@ def _rounded(value):
     return [_rounded(item) for item in value] if isinstance(value, list) else value
 
 
-def _csv(rows: list[dict]) -> str:
+def _csv(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()

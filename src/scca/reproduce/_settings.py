@@ -1,6 +1,7 @@
 """What a run is asked to do; two runs of equal settings on equal corpora give equal bytes."""
 
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from .._validation import check_count
 from .._wording import called
@@ -64,7 +65,7 @@ class Settings:
     folds: int = 5
     sizes: tuple[Size, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("splits", "n_penalties", "varied"):
             check_count(getattr(self, name), name)
         if self.frequencies not in FREQUENCIES:
@@ -76,7 +77,7 @@ class Settings:
             self, splits=min(2, self.splits), n_penalties=100, left_out=40, varied=10, regularizations=(0.03, 0.2, 1.0)
         )
 
-    def as_dict(self) -> dict:
+    def as_dict(self) -> dict[str, Any]:
         """As plain as JSON."""
         return asdict(self) | {"sizes": [str(size) for size in self.sizes]}
 

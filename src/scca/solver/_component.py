@@ -1,10 +1,13 @@
 """One component: from matrices, an anchor and penalties to a certified answer."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
+from .._types import MatrixLike, PenaltyLike
 from .._validation import check_choice, check_count, check_flag, check_kernel_matrix, check_matrix, check_tolerance
 from ..engine import blas_threads_for, warn
 from ..views import FeatureView, View, storage_of
@@ -66,19 +69,19 @@ class ComponentResult:
 
 
 def solve_component(
-    X,
-    K=None,
-    k=None,
+    X: MatrixLike,
+    K: MatrixLike = None,
+    k: int | None = None,
     *,
-    mu="auto",
-    gamma="auto",
-    fit_dual=True,
-    y=None,
-    tol=1e-6,
-    max_iter=DEFAULT_MAX_ITER,
-    algorithm="working-set",
-    w0=None,
-    e0=None,
+    mu: PenaltyLike = "auto",
+    gamma: PenaltyLike = "auto",
+    fit_dual: bool = True,
+    y: ArrayLike | None = None,
+    tol: float = 1e-6,
+    max_iter: int = DEFAULT_MAX_ITER,
+    algorithm: str = "working-set",
+    w0: ArrayLike | None = None,
+    e0: ArrayLike | None = None,
 ) -> ComponentResult:
     """Solve the convex problem of one component to a certified duality gap.
 
@@ -144,7 +147,9 @@ def solve_component(
     )
 
 
-def checked_problem(X, K, k, y, fit_dual: bool) -> tuple[View, View, int | None, np.ndarray]:
+def checked_problem(
+    X: MatrixLike, K: MatrixLike, k: int | None, y: Any, fit_dual: bool
+) -> tuple[View, View, int | None, np.ndarray]:
     """The two views, the anchor and the target of what users hand in."""
     X = X if isinstance(X, LinearOperator) else check_matrix(X, "X")
     n = X.shape[0]
@@ -231,7 +236,7 @@ def finished(
     )
 
 
-def _dual_view(K, n: int) -> View:
+def _dual_view(K: MatrixLike, n: int) -> View:
     """The kernel matrix as a view, taken as it is; a view without columns where there is none."""
     if K is None:
         return no_view(n)
@@ -250,13 +255,13 @@ def no_view(n: int) -> View:
     return FeatureView(storage_of(np.empty((n, 0))))
 
 
-def _check_anchor(k, n: int) -> int:
+def _check_anchor(k: Any, n: int) -> int:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < n:
         raise ValueError(f"k must be an integer from 0 to {n - 1}, the index of a sample; got {k!r}.")
     return int(k)
 
 
-def _check_vector(values, name: str, length: int) -> np.ndarray:
+def _check_vector(values: Any, name: str, length: int) -> np.ndarray:
     values = np.asarray(values)
     if values.shape != (length,):
         raise ValueError(f"{name} must have shape ({length},); got {values.shape}.")

@@ -18,7 +18,7 @@ _MAX_SWEEPS = 1000
 class Greedy(Algorithm):
     """Algorithm 1: converge over w, then over e, and look again which coordinates break their bounds."""
 
-    def improve(self, at: Point):
+    def improve(self, at: Point) -> tuple[np.ndarray, np.ndarray] | None:
         design, mu, gamma = self.problem.design, self.problem.mu, self.problem.gamma
         small = 1e-4 * self.tolerance
         z, r = at.z.copy(), at.r.copy()  # r = K e - X'w

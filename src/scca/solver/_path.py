@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .._types import MatrixLike, PenaltyLike
 from .._validation import check_count, check_tolerance
 from ..engine import blas_threads_for
 from ..views import View
@@ -28,16 +31,16 @@ _WORTH_FOLLOWING = 3  # fewer penalties are solved one by one: the exact path do
 
 
 def component_path(
-    X,
-    K=None,
-    k=None,
+    X: MatrixLike,
+    K: MatrixLike = None,
+    k: int | None = None,
     *,
-    mus,
-    gammas="auto",
-    fit_dual=True,
-    y=None,
-    tol=1e-6,
-    max_iter=DEFAULT_MAX_ITER,
+    mus: Sequence[PenaltyLike],
+    gammas: PenaltyLike | Sequence[PenaltyLike] = "auto",
+    fit_dual: bool = True,
+    y: ArrayLike | None = None,
+    tol: float = 1e-6,
+    max_iter: int = DEFAULT_MAX_ITER,
 ) -> list[ComponentResult]:
     """Solve the convex problem of one component at many penalties, for less than as many calls of `solve_component`.
 
@@ -47,7 +50,7 @@ def component_path(
 
     Parameters
     ----------
-    X, K, k, fit_dual, y, tol, max_iter : as for `solve_component`.
+    X, K, k, fit_dual, y, tol, max_iter : as for `solve_component`
     mus : sequence of "auto", "auto*FACTOR" or float
     gammas : "auto", "auto*FACTOR" or float, or a sequence of these as long as `mus`
         One for every mu, or the same for all; finite.
@@ -66,29 +69,30 @@ def component_path(
     >>> [answer.converged for answer in path]
     [True, True, True, True]
     """
-    mus = _penalties(mus, "mus", zero_allowed=False)
-    gammas = [gammas] * len(mus) if isinstance(gammas, str | Real) else gammas
-    gammas = _penalties(gammas, "gammas", zero_allowed=True)
-    if len(gammas) != len(mus):
+    x_penalties = _penalties(mus, "mus", zero_allowed=False)
+    n = len(x_penalties)
+    given = [gammas] * n if isinstance(gammas, str | Real) else gammas
+    y_penalties = _penalties(given, "gammas", zero_allowed=True)
+    if len(y_penalties) != n:
         raise ValueError(
-            f"gammas must be one penalty or as many as mus, {len(mus)}; got {len(gammas)}: pass one for every mu."
+            f"gammas must be one penalty or as many as mus, {n}; got {len(y_penalties)}: pass one for every mu."
         )
-    if any(gamma.value == np.inf for gamma in gammas):
+    if any(gamma.value == np.inf for gamma in y_penalties):
         raise ValueError("gammas must be finite; got inf: pass fit_dual=False to hold e at the anchor.")
     left, right, anchor, y = checked_problem(X, K, k, y, fit_dual)
     return solve_path(
         left,
         y,
-        mus,
+        x_penalties,
         right=right,
         anchor=anchor,
-        gammas=gammas if fit_dual else None,
+        gammas=y_penalties if fit_dual else None,
         tol=check_tolerance(tol),
         max_iter=check_count(max_iter, "max_iter"),
     )
 
 
-def _penalties(given, name: str, *, zero_allowed: bool) -> list[Penalty]:
+def _penalties(given: Any, name: str, *, zero_allowed: bool) -> list[Penalty]:
     values = [] if isinstance(given, str | Real) else list(given)
     if not values:
         raise ValueError(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Penalty:
     factor: float = 1.0
 
     @classmethod
-    def parse(cls, given, name: str, *, zero_allowed: bool) -> "Penalty":
+    def parse(cls, given: Any, name: str, *, zero_allowed: bool) -> "Penalty":
         """Read a user's mu or gamma; `name` is for the message."""
         bound = "at least 0" if zero_allowed else "greater than 0 and finite"
         if isinstance(given, str):

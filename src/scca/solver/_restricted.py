@@ -6,6 +6,8 @@
 the leading len(z) rows and columns of `gram` count.
 """
 
+from typing import Any
+
 import numpy as np
 
 from .._compile import compiled
@@ -18,7 +20,16 @@ _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
 
 
 @compiled
-def solve_restricted(gram, z, correlations, penalties, lower, upper, square, tolerance):
+def solve_restricted(
+    gram: np.ndarray,
+    z: np.ndarray,
+    correlations: np.ndarray,
+    penalties: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    square: float,
+    tolerance: float,
+) -> Any:
     """Move z, in place, to where the duality gap of the restricted problem is at most `tolerance`.
 
     `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero, and often is all it takes.
@@ -43,7 +54,15 @@ def solve_restricted(gram, z, correlations, penalties, lower, upper, square, tol
 
 
 @compiled
-def _descend(gram, z, correlations, penalties, lower, upper, small):
+def _descend(
+    gram: np.ndarray,
+    z: np.ndarray,
+    correlations: np.ndarray,
+    penalties: np.ndarray,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    small: float,
+) -> Any:
     """Sweeps of exact cyclic coordinate descent, fewer if one gains no more than `small` a step.
 
     Returns whether the first of them already did not, and the number of multiplications made.
@@ -76,7 +95,7 @@ def _descend(gram, z, correlations, penalties, lower, upper, small):
 
 
 @compiled
-def _gap(z, correlations, penalties, upper, square):
+def _gap(z: np.ndarray, correlations: np.ndarray, penalties: np.ndarray, upper: np.ndarray, square: float) -> float:
     """Duality gap within the working set; y = r + M z gives r'y."""
     shrink = 1.0
     for i in range(len(z)):
@@ -93,7 +112,9 @@ def _gap(z, correlations, penalties, upper, square):
 
 
 @compiled
-def _minimise_on_face(gram, z, correlations, penalties, upper, budget):
+def _minimise_on_face(
+    gram: np.ndarray, z: np.ndarray, correlations: np.ndarray, penalties: np.ndarray, upper: np.ndarray, budget: int
+) -> Any:
     """Minimise over the coordinates inside their bounds, by Newton steps cut where the first one meets its bound.
 
     Such a coordinate leaves, and the others go on, until a step is taken whole or `budget` multiplications are
@@ -146,7 +167,7 @@ def _minimise_on_face(gram, z, correlations, penalties, upper, budget):
 
 
 @compiled
-def _newton_direction(hessian, downhill):
+def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.ndarray, bool]:
     """hessian^-1 downhill and True; or, if a column depends on those before it, the null vector of these and False.
 
     By symmetric elimination, in place; the null vector is turned downhill.

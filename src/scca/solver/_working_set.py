@@ -4,6 +4,7 @@ import numpy as np
 
 from ..views import ColumnSelection
 from ._certified import Algorithm, Point
+from ._problem import ComponentProblem
 from ._restricted import solve_restricted
 
 __all__ = ["WorkingSet"]
@@ -21,7 +22,7 @@ class WorkingSet(Algorithm):
     up.
     """
 
-    def __init__(self, problem, tolerance):
+    def __init__(self, problem: ComponentProblem, tolerance: float):
         super().__init__(problem, tolerance)
         design = problem.design
         self._left = design.left.selection()
@@ -31,12 +32,12 @@ class WorkingSet(Algorithm):
         self._gram = np.empty((0, 0))
         self._gap_before = np.inf
 
-    def turn_to(self, problem) -> None:
+    def turn_to(self, problem: ComponentProblem) -> None:
         """Go on with other penalties of the same design: its columns and their Gram matrix stay good."""
         self.problem = problem
         self._gap_before = np.inf
 
-    def improve(self, at: Point):
+    def improve(self, at: Point) -> tuple[np.ndarray, np.ndarray] | None:
         grown = self._grow(at)
         if not grown and at.gap >= self._gap_before:
             return None  # nothing to add and nothing gained

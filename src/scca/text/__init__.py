@@ -5,7 +5,7 @@ from ._generation import ExpectedWords
 from ._model import BilingualModel
 from ._readers import PairedText, PairError, read_documents, read_pairs
 from ._translation import Translated, Translator
-from ._vectorizer import TextVectorizer, tokenize
+from ._vectorizer import TextVectorizer, inverse_frequencies, tokenize
 
 __all__ = [
     # reading
@@ -16,6 +16,7 @@ __all__ = [
     # vectors
     "TextVectorizer",
     "tokenize",
+    "inverse_frequencies",
     # the model and what it answers
     "BilingualModel",
     "Component",

@@ -1,5 +1,6 @@
 """What a bilingual model answers with: words and documents with weights, mates, generated and translated words."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -165,7 +166,7 @@ class WordPair:
 
 
 def strongest(
-    weights: np.ndarray, names, rarity: np.ndarray | None = None, *, most: int | None = None
+    weights: np.ndarray, names: Sequence[str], rarity: np.ndarray | None = None, *, most: int | None = None
 ) -> tuple[Weighted, ...]:
     """What has a weight, by its size; of equal ones the less rare first, else in the order they stand."""
     order = np.argsort(-np.abs(weights), kind="stable")

@@ -1,6 +1,7 @@
 """The words that the mate of a document is expected to have: every word regressed on those that the model reads."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -72,7 +73,7 @@ class ExpectedWords:
     def _prepared(self, vectors: sp.csr_array) -> FeatureView:
         return self._preparation.transform(vectors).restricted(self._read)
 
-    def _factorised(self):
+    def _factorised(self) -> Any:
         """Of Z'Z + 2 or Z Z' + 2, whichever is smaller."""
         n, m = self._documents.shape
         if n < m:

@@ -1,6 +1,7 @@
 """A whole bilingual word list from paired documents: each word's mate, the next best, and how far to trust it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,11 +27,11 @@ class Lexicographer:
         Called with what is done and to do.
     """
 
-    def __init__(self, views, words, progress: Callable[[int, int], None] | None = None):
+    def __init__(self, views: Any, words: Any, progress: Callable[[int, int], None] | None = None):
         self._words = words
         done, total = 0, 2 + TRUST_STEPS
 
-        def told():
+        def told() -> None:
             nonlocal done
             done += 1
             if progress is not None:
@@ -79,7 +80,7 @@ class _Side:
         self.trusted = trust(evidence, coefficients)
 
 
-def _presence(view) -> sp.csr_array:
+def _presence(view: Any) -> sp.csr_array:
     view = sp.csr_array(view, copy=True)
     view.eliminate_zeros()
     view.data = np.ones(view.nnz)

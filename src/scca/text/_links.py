@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -126,7 +127,16 @@ def _expected(X: sp.csr_array, Y: sp.csr_array, pairs: sp.csr_array) -> np.ndarr
 
 
 @compiled
-def _step(word_starts, word_documents, starts, words, pair_starts, pair_words, chances, n_words):
+def _step(
+    word_starts: np.ndarray,
+    word_documents: np.ndarray,
+    starts: np.ndarray,
+    words: np.ndarray,
+    pair_starts: np.ndarray,
+    pair_words: np.ndarray,
+    chances: np.ndarray,
+    n_words: int,
+) -> Any:
     """Expected links under `chances`: every occurrence in Y is shared out among the words of its pair."""
     claims, row = np.zeros(len(words)), np.zeros(n_words)
     n = len(pair_starts) - 1

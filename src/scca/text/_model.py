@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -42,7 +43,7 @@ class BilingualModel(Translating, BaseEstimator):
     n_components : int or "auto", default="auto"
         "auto": as many as hold on pairs left out better than chance, 200 at most; with `anchors` 200, or as many as the
         documents allow. More find mates better, and each is one more to read.
-    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, of both languages.
+    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, of both languages
     min_df : int or "auto", default="auto"
         A word in fewer training documents is left out. "auto" is 1 and, for shared factors of ten documents or more, 2:
         what a single document says is nothing that it shares with others.
@@ -80,26 +81,26 @@ class BilingualModel(Translating, BaseEstimator):
 
     def __init__(
         self,
-        n_components="auto",
+        n_components: int | str = "auto",
         *,
-        lowercase=True,
-        stop_words=None,
-        min_df="auto",
-        ngram_range=(1, 1),
-        analyzer="word",
-        mu="auto",
-        gamma="auto",
-        rendering="sparse",
-        ridge="auto",
-        feature_weights="shared",
-        anchors=None,
-        held_out=5,
-        log_counts="auto",
-        n_words="auto",
-        tol=1e-6,
-        n_jobs=None,
-        random_state=None,
-        keep_texts=True,
+        lowercase: bool = True,
+        stop_words: Sequence[str] | None = None,
+        min_df: int | str = "auto",
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: str = "word",
+        mu: PenaltyLike = "auto",
+        gamma: PenaltyLike = "auto",
+        rendering: str = "sparse",
+        ridge: PenaltyLike = "auto",
+        feature_weights: str | None = "shared",
+        anchors: str | Sequence[int] | None = None,
+        held_out: int = 5,
+        log_counts: bool | str = "auto",
+        n_words: int | float | str | None = "auto",
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: SeedLike = None,
+        keep_texts: bool = True,
     ):
         self.n_components = n_components
         self.lowercase = lowercase
@@ -123,13 +124,15 @@ class BilingualModel(Translating, BaseEstimator):
 
     # --- learning --------------------------------------------------------------------------------------------------
 
-    def fit(self, pairs: PairedText, y=None, *, progress: Callable[[int, int], None] | None = None):
+    def fit(self, pairs: PairedText, y: Any = None, *, progress: Callable[[int, int], None] | None = None) -> Self:
         """Learn from paired documents.
 
         Parameters
         ----------
         pairs : PairedText
             From `read_pairs`, or `PairedText.of(first, second, languages)`.
+        y : None
+            Not used: scikit-learn's tools pass it.
         progress : callable, optional
             Called with what is done and to do: folds left out of shared factors, components with anchors.
         """
@@ -184,12 +187,12 @@ class BilingualModel(Translating, BaseEstimator):
         self.texts_ = list(pairs.documents(1)) if self.keep_texts else None
         return self
 
-    def _min_df(self, n_documents: int) -> int:
+    def _min_df(self, n_documents: int) -> Any:  # the vectorizer checks what was given
         if isinstance(self.min_df, str) and self.min_df == "auto":
             return 2 if self.anchors is None and n_documents >= _SHARED_WORDS else 1
         return self.min_df
 
-    def _n_components(self, X, Y) -> int | str:
+    def _n_components(self, X: MatrixLike, Y: MatrixLike) -> int | str:
         if isinstance(self.n_components, str) and self.n_components == "auto" and self.anchors is not None:
             return min(_MOST_ANCHORED, X.shape[0] - 1, X.shape[1], Y.shape[1])
         return self.n_components
@@ -250,7 +253,18 @@ class BilingualModel(Translating, BaseEstimator):
     ) -> Mates:
         """The `top` candidates, documents of the other language, that match each query best.
 
-        `source` is the language of the queries; found from their words if not given.
+        Parameters
+        ----------
+        queries, candidates : sequence of str
+            Documents of one language, and of the other.
+        source : str, optional
+            The language of the queries; found from their words if not given.
+        top : int, default=10
+            How many candidates to give for each query.
+
+        Returns
+        -------
+        Mates
         """
         source = self.detect_language(queries) if source is None else source
         target = self.other(source)
@@ -270,7 +284,7 @@ class BilingualModel(Translating, BaseEstimator):
         first_language, second_language = self.languages_
         return mate_ranks(self.project(first, first_language), self.project(second, second_language))
 
-    def score(self, pairs: PairedText, y=None) -> float:
+    def score(self, pairs: PairedText, y: Any = None) -> float:
         """Average precision of finding mates among new pairs, both directions averaged.
 
         Pairs labelled with the model's languages in the other order are turned round.
@@ -286,13 +300,26 @@ class BilingualModel(Translating, BaseEstimator):
     # --- generating ------------------------------------------------------------------------------------------------
 
     def generate(
-        self, queries: Sequence[str], *, source: str | None = None, mu="auto", top: int | None = None
+        self, queries: Sequence[str], *, source: str | None = None, mu: PenaltyLike = "auto", top: int | None = None
     ) -> list[GeneratedText]:
         """For each query, the words of the other language that its mate is expected to have, the strongest first.
 
         Shared factors: the `top` words, 12 unless given, with the largest weights that ridge regression on the words
         that the model reads expects (`ExpectedWords`). With `anchors` the lasso of Section 5.1 of the paper, whose
         penalty `mu` says how many words it selects; of these the `top` strongest, all unless given.
+
+        Parameters
+        ----------
+        queries : sequence of str
+        source : str, optional
+            The language of the queries; found from their words if not given.
+        mu : "auto", "auto*FACTOR" or float, default="auto"
+            Of a model with anchors alone.
+        top : int, optional
+
+        Returns
+        -------
+        list of GeneratedText
         """
         most = None if top is None else check_count(top, "top")
         if not self._has_factors():
@@ -304,7 +331,9 @@ class BilingualModel(Translating, BaseEstimator):
             )
         return self._expect(queries, source, most or _WORDS)
 
-    def generate_path(self, query: str, mus: Sequence, *, source: str | None = None) -> list[GeneratedText]:
+    def generate_path(
+        self, query: str, mus: Sequence[PenaltyLike], *, source: str | None = None
+    ) -> list[GeneratedText]:
         """What `generate` gives for one query at every mu of `mus`, of a model with anchors."""
         if self._has_factors():
             raise ValueError("generate_path is for models with anchors, whose words mu selects; use generate with top.")
@@ -314,14 +343,14 @@ class BilingualModel(Translating, BaseEstimator):
         check_is_fitted(self)
         return self.scca_.anchors is None
 
-    def _asked(self, queries, source) -> tuple[int, sp.csr_array, list[bool]]:
+    def _asked(self, queries: Sequence[str], source: str | None) -> tuple[int, sp.csr_array, list[bool]]:
         """The side, the vectors of queries, and which of them have a word that the model reads."""
         source = self.detect_language(queries) if source is None else source
         side = self._side(source)
         vectors = self.vectorize(queries, source)
         return side, vectors, self._known(vectors, side).tolist()
 
-    def _expect(self, queries, source, top: int) -> list[GeneratedText]:
+    def _expect(self, queries: Sequence[str], source: str | None, top: int) -> list[GeneratedText]:
         side, vectors, known = self._asked(queries, source)
         language, names = self.languages_[1 - side], self.vectorizers_[1 - side].words_
         texts = []
@@ -340,7 +369,9 @@ class BilingualModel(Translating, BaseEstimator):
             )
         return kept[side]
 
-    def _generate(self, queries, source, mus) -> list[list[GeneratedText]]:
+    def _generate(
+        self, queries: Sequence[str], source: str | None, mus: Sequence[PenaltyLike]
+    ) -> list[list[GeneratedText]]:
         side, vectors, known = self._asked(queries, source)
         generator = Generator(
             self.training_[1 - side],
@@ -408,7 +439,7 @@ class BilingualModel(Translating, BaseEstimator):
             for j in range(scca.n_components_)
         ]
 
-    def components_frame(self):
+    def components_frame(self) -> Frame:
         """One row a component: anchor, correlation, certificate and how much it uses (needs pandas)."""
         rows = [
             {
@@ -425,15 +456,15 @@ class BilingualModel(Translating, BaseEstimator):
         ]
         return _frame(rows)
 
-    def words_frame(self):
+    def words_frame(self) -> Frame:
         """One row for each word of each component, with its weight (needs pandas)."""
         return self._weights_frame("words", "word")
 
-    def documents_frame(self):
+    def documents_frame(self) -> Frame:
         """One row for each document of each component, with its weight (needs pandas)."""
         return self._weights_frame("documents", "document")
 
-    def _weights_frame(self, kind: str, name: str):
+    def _weights_frame(self, kind: str, name: str) -> Frame:
         return _frame(
             [
                 {"component": c.number, name: item.name, "index": item.index, "weight": item.weight}
@@ -443,7 +474,7 @@ class BilingualModel(Translating, BaseEstimator):
         )
 
 
-def _by_loading(weights: np.ndarray, loadings: np.ndarray, names) -> tuple[Weighted, ...]:
+def _by_loading(weights: np.ndarray, loadings: np.ndarray, names: Sequence[str]) -> tuple[Weighted, ...]:
     """What has a weight, by what it shares with the factor: what goes with it first, what stays away last."""
     order = np.argsort(-loadings, kind="stable")
     return tuple(
@@ -451,7 +482,7 @@ def _by_loading(weights: np.ndarray, loadings: np.ndarray, names) -> tuple[Weigh
     )
 
 
-def _frame(rows):
+def _frame(rows: list[dict[str, Any]]) -> Frame:
     try:
         import pandas as pd
     except ImportError as error:

@@ -1,7 +1,7 @@
 """Pairs of documents, checked once and then streamed from where they are as often as needed."""
 
 from collections.abc import Iterable, Iterator
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from .._validation import DataWarning
 from .._wording import called
@@ -119,7 +119,7 @@ class PairedText:
             )
 
 
-def two_names(names, what: str) -> tuple[str, str]:
+def two_names(names: Any, what: str) -> tuple[str, str]:
     """`names` as two different strings; a string of two letters is no pair of names."""
     given = () if isinstance(names, str) else tuple(names)
     if len(given) != 2 or not all(isinstance(name, str) and name for name in given) or given[0] == given[1]:

@@ -2,13 +2,14 @@
 
 import difflib
 from collections.abc import Callable
-from typing import overload
+from typing import Any, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import PenaltyLike
 from .._validation import check_count
 from .._wording import called
 from ..views import Preparation
@@ -21,7 +22,8 @@ __all__ = ["Translating", "UnknownWordError"]
 
 Words = list[str] | tuple[str, ...] | np.ndarray
 
-_LINKED: WeakKeyDictionary = WeakKeyDictionary()  # the linked words of models, beside them: files and copies go without
+# the linked words of models, beside them: files and copies go without
+_LINKED: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class UnknownWordError(ValueError):
@@ -44,12 +46,23 @@ class Translating:
         raise NotImplementedError
 
     @overload
-    def translate(self, word: str, *, source: str | None = None, mu=None, gamma=None) -> Translation: ...
+    def translate(
+        self, word: str, *, source: str | None = None, mu: PenaltyLike | None = None, gamma: PenaltyLike | None = None
+    ) -> Translation: ...
 
     @overload
-    def translate(self, word: Words, *, source: str | None = None, mu=None, gamma=None) -> list[Translation]: ...
+    def translate(
+        self, word: Words, *, source: str | None = None, mu: PenaltyLike | None = None, gamma: PenaltyLike | None = None
+    ) -> list[Translation]: ...
 
-    def translate(self, word, *, source=None, mu=None, gamma=None):
+    def translate(
+        self,
+        word: str | Words,
+        *,
+        source: str | None = None,
+        mu: PenaltyLike | None = None,
+        gamma: PenaltyLike | None = None,
+    ) -> Translation | list[Translation]:
         """The words of the other language that go with a word, or with each of a list of words.
 
         All words compete for each other in all training documents, as in `lexicon`. With `mu` or `gamma`, penalties as
@@ -102,7 +115,7 @@ class Translating:
         kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
         return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
 
-    def _lexicographer(self, progress=None) -> Lexicographer:
+    def _lexicographer(self, progress: Progress | None = None) -> Lexicographer:
         """All words linked, once for each fit."""
         check_is_fitted(self)
         linked, made = _LINKED.get(self, (None, None))
@@ -112,7 +125,7 @@ class Translating:
             _LINKED[self] = (self.training_, made)
         return made
 
-    def _translate(self, side: int, position: int, mu, gamma) -> Translation:
+    def _translate(self, side: int, position: int, mu: PenaltyLike | None, gamma: PenaltyLike | None) -> Translation:
         word, (source, target) = str(self.vectorizers_[side].words_[position]), self._order(side)
         documents = int(np.count_nonzero(self.training_[side][:, [position]].toarray()))
         if mu is None and gamma is None:

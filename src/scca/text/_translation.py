@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._types import PenaltyLike
 from ..solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_views
 from ..views import FeatureView, OrientedView
 
@@ -48,12 +49,12 @@ class Translator:
         Duality gap to reach, relative to the squared norm of the anchored word's column.
     """
 
-    def __init__(self, target: FeatureView, source: FeatureView, *, tol=1e-6):
+    def __init__(self, target: FeatureView, source: FeatureView, *, tol: float = 1e-6):
         self._target = target
         self._source = source
         self._tol = tol
 
-    def translate(self, k: int, mu="auto", gamma="auto") -> Translated:
+    def translate(self, k: int, mu: PenaltyLike = "auto", gamma: PenaltyLike = "auto") -> Translated:
         """The words that go with word `k`; penalties as for `SparseCCA`."""
         y = self._source.columns(np.array([k]))[:, 0]
         signs = np.where(self._source.rmatvec(y) < 0, -1.0, 1.0)

@@ -69,7 +69,7 @@ def fit_trust(X: sp.csr_array, Y: sp.csr_array, told: Callable[[], None] = lambd
             alike.append(mates[here] == other_mates[there])
     P, Q, agreed = np.concatenate(one), np.concatenate(other), np.concatenate(alike)
 
-    def loss(b):
+    def loss(b: np.ndarray) -> tuple[float, np.ndarray]:
         p, q = trust(P, b), trust(Q, b)
         both = np.clip(p * q, 1e-12, 1 - 1e-12)
         slope = np.where(agreed, 1.0, -both / (1 - both))  # of the log-likelihood in log(p q)

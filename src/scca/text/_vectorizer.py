@@ -2,8 +2,9 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -58,7 +59,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     """
 
     def __init__(
-        self, *, lowercase=True, stop_words=None, min_df=1, ngram_range=(1, 1), analyzer="word", log_counts=False
+        self,
+        *,
+        lowercase: bool = True,
+        stop_words: Sequence[str] | None = None,
+        min_df: int = 1,
+        ngram_range: tuple[int, int] = (1, 1),
+        analyzer: str = "word",
+        log_counts: bool = False,
     ):
         self.lowercase = lowercase
         self.stop_words = stop_words
@@ -67,12 +75,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         self.analyzer = analyzer
         self.log_counts = log_counts
 
-    def fit(self, documents: Iterable[str], y=None):
+    def fit(self, documents: Iterable[str], y: Any = None) -> Self:
         """Learn the words and their document frequencies."""
         self.fit_transform(documents)
         return self
 
-    def fit_transform(self, documents: Iterable[str], y=None) -> sp.csr_array:
+    def fit_transform(self, documents: Iterable[str], y: Any = None) -> sp.csr_array:
         """Learn the words and return the documents' vectors; `documents` is read once, as a stream."""
         return self.learn(documents)[0]
 
@@ -140,7 +148,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         columns = np.flatnonzero(self.words_ == self._spelt(word.strip()))
         return int(columns[0]) if len(columns) else None
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The words, a column of the vectors each."""
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)
 

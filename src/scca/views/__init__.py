@@ -5,11 +5,11 @@ from ._features import FeatureView
 from ._kernel_views import KernelPreparation, LinearKernelView, StoredKernelView, linear_kernel_view
 from ._kernels import Kernel
 from ._oriented import OrientedView
-from ._preparation import Preparation
+from ._preparation import Preparation, inverse_norms
 from ._projector import Projector
 from ._ridge import RidgeView
 from ._selection import ColumnSelection, Selection
-from ._storage import storage_of
+from ._storage import SparseStorage, storage_of
 from .base import PreparedView, View
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ColumnSelection",
     # primal
     "Preparation",
+    "inverse_norms",
     "FeatureView",
     "OrientedView",
     "RidgeView",
@@ -36,4 +37,5 @@ __all__ = [
     "Projector",
     # storage
     "storage_of",
+    "SparseStorage",
 ]

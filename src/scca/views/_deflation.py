@@ -95,22 +95,22 @@ class DeflatedView(View):
         seen = taken.T if self.columns_are_samples else taken.images  # t'M t of a kernel, ||M't||^2 of features
         return 1.0 - float(np.einsum("ij,ij->", seen, taken.images)) / whole if whole > 0 else 0.0
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         project = self.deflation.project
         return project(self.view.matvec(project(weights) if self.columns_are_samples else weights))
 
-    def rmatvec(self, r):
+    def rmatvec(self, r: np.ndarray) -> np.ndarray:
         project = self.deflation.project
         products = self.view.rmatvec(project(r))
         return project(products) if self.columns_are_samples else products
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         taken, block = self.deflation, self.view.columns(indices)
         if self.columns_are_samples:
             block = block - taken.images @ taken.T[indices].T
         return taken.project(block)
 
-    def sample_squares(self):
+    def sample_squares(self) -> np.ndarray:
         """Squared norms of the samples: the diagonal of P S P, S = M M' of features, S = M of a kernel."""
         taken, squares = self.deflation, self.view.sample_squares()
         if not len(taken):
@@ -120,12 +120,12 @@ class DeflatedView(View):
             images = np.column_stack([self.view.matvec(image) for image in taken.images.T])
         return squares - np.einsum("ij,ij->i", taken.T, 2.0 * images - taken.T @ (taken.T.T @ images))
 
-    def square_norms(self):
+    def square_norms(self) -> np.ndarray:
         if self.columns_are_samples:
             return super().square_norms()
         return np.maximum(self.view.square_norms() - np.sum(self.deflation.images**2, axis=1), 0.0)
 
-    def selection(self):
+    def selection(self) -> Selection:
         whole = self.view.selection()
         return ColumnSelection(self) if isinstance(whole, ColumnSelection) else _DeflatedSelection(whole, self)
 
@@ -139,19 +139,19 @@ class _DeflatedSelection(Selection):
         self._images = view.deflation.images
         self._indices = np.empty(0, dtype=np.intp)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._whole)
 
-    def add(self, indices):
+    def add(self, indices: np.ndarray) -> None:
         self._whole.add(indices)
         self._indices = np.concatenate([self._indices, indices])
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self._project(self._whole.matvec(weights))
 
-    def rmatvec(self, r, start=0):
+    def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
         return self._whole.rmatvec(self._project(r), start)
 
-    def gram(self, start):
+    def gram(self, start: int) -> np.ndarray:
         """M_S'P M_N = M_S'M_N - (M_S'T)(T'M_N)."""
         return self._whole.gram(start) - self._images[self._indices] @ self._images[self._indices[start:]].T

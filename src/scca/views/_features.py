@@ -43,13 +43,13 @@ class FeatureView(PreparedView):
     def is_sparse(self) -> bool:
         return isinstance(self.storage, SparseStorage)
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         scores = self.storage.matvec(weights)
         if self.mean is not None:
             scores = scores - self.mean @ weights
         return scores if self.scale is None else scores * self.scale
 
-    def rmatvec(self, r, columns=None):
+    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         """M'r for a vector or a matrix r, of all columns or of the given ones."""
         if self.scale is not None:
             r = (self.scale * r.T).T
@@ -59,30 +59,30 @@ class FeatureView(PreparedView):
             out = out - np.multiply.outer(mean, r.sum(axis=0))
         return out
 
-    def matmat(self, weights):
+    def matmat(self, weights: np.ndarray) -> np.ndarray:
         scores = self.storage.matmat(weights)
         if self.mean is not None:
             scores = scores - self.mean @ weights
         return scores if self.scale is None else scores * self.scale[:, None]
 
-    def rmatmat(self, R):
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
         if self.scale is not None:
             R = self.scale[:, None] * R
         out = self.storage.rmatmat(R)
         return out if self.mean is None else out - np.outer(self.mean, R.sum(axis=0))
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         block = self.storage.columns(indices)
         if self.mean is not None:
             block = block - self.mean[indices]
         return block if self.scale is None else block * self.scale[:, None]
 
-    def sample_squares(self):
+    def sample_squares(self) -> np.ndarray:
         if self._squares is None:
             raise ValueError("a matrix taken as it is has no sample norms; make the view by a Preparation.")
         return self._squares
 
-    def square_norms(self):
+    def square_norms(self) -> np.ndarray:
         if not isinstance(self.storage, SparseStorage):
             return super().square_norms()
         weights = np.ones(self.shape[0]) if self.scale is None else self.scale**2
@@ -106,7 +106,7 @@ class FeatureView(PreparedView):
             forms += self.mean * (self.mean * sums.sum() - 2.0 * self.storage.rmatvec(sums))
         return np.maximum(forms, 0.0)
 
-    def selection(self):
+    def selection(self) -> Selection:
         return SparseSelection(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
 
     def restricted(self, columns: np.ndarray) -> "FeatureView":
@@ -138,7 +138,7 @@ class FeatureView(PreparedView):
             products[i] = self.matvec(others.rmatvec(unit))
         return products
 
-    def projector(self, rotations):
+    def projector(self, rotations: np.ndarray) -> Projector:
         if self.preparation is None:
             raise ValueError("a matrix taken as it is cannot prepare new samples; make the view by a Preparation.")
         return Projector(self.preparation, rotations)
@@ -152,21 +152,21 @@ class SparseSelection(Selection):
         self._storage = storage
         self._indices = np.empty(0, dtype=np.intp)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._indices)
 
-    def add(self, indices):
+    def add(self, indices: np.ndarray) -> None:
         self._indices = np.concatenate([self._indices, indices])
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         everywhere = np.zeros(self._view.shape[1])
         everywhere[self._indices] = weights
         return self._view.matvec(everywhere)
 
-    def rmatvec(self, r, start=0):
+    def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
         return self._view.rmatvec(r, self._indices[start:])
 
-    def gram(self, start):
+    def gram(self, start: int) -> np.ndarray:
         """M_S'M_N of the stored, centred and scaled columns."""
         view, rows, columns = self._view, self._indices, self._indices[start:]
         weights = None if view.scale is None else view.scale**2

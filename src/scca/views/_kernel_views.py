@@ -1,10 +1,12 @@
 """Dual views: weights on the training samples, seen through a kernel."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from .._types import MatrixLike
 from .._validation import check_positive_semidefinite
 from ._features import FeatureView
 from ._kernels import Kernel
@@ -39,7 +41,7 @@ class KernelPreparation:
     grand_mean: float
     scale: np.ndarray | None
 
-    def project(self, samples, directions, diagonal=None):
+    def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         if samples is self.training:  # BLAS multiplies a matrix with itself in another order than with its equal
             samples = samples.copy()
         block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
@@ -66,7 +68,7 @@ class StoredKernelView(PreparedView):
 
     columns_are_samples = True
 
-    def __init__(self, matrix, preparation: KernelPreparation | None, features: FeatureView | None = None):
+    def __init__(self, matrix: MatrixLike, preparation: KernelPreparation | None, features: FeatureView | None = None):
         self.storage = storage_of(matrix)
         self.shape = self.storage.shape
         self.n_stored = self.storage.n_stored
@@ -81,7 +83,14 @@ class StoredKernelView(PreparedView):
 
     @classmethod
     def of(
-        cls, data, kernel: Kernel, *, center: bool, normalize: bool, n_jobs=None, name: str = "the kernel matrix"
+        cls,
+        data: MatrixLike,
+        kernel: Kernel,
+        *,
+        center: bool,
+        normalize: bool,
+        n_jobs: int | None = None,
+        name: str = "the kernel matrix",
     ) -> "StoredKernelView":
         """The view of checked samples (of a checked kernel matrix, if precomputed), centred and scaled as asked."""
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
@@ -92,7 +101,7 @@ class StoredKernelView(PreparedView):
         if center:
             means = np.asarray(matrix.mean(axis=0, dtype=np.float64)).ravel()
             grand_mean = float(means.mean())
-        squares, noise = _centred_diagonal(matrix.diagonal(), means if center else 0.0, grand_mean)
+        squares, noise = _centred_diagonal(matrix.diagonal(), 0.0 if means is None else means, grand_mean)
         if (np.abs(squares) < noise).all():
             raise ValueError(
                 f"{name} says nothing of how samples differ: beside its size their squared norms are rounding error; "
@@ -109,13 +118,13 @@ class StoredKernelView(PreparedView):
         """The linear kernel of a feature view, whose new samples never need a kernel."""
         return cls(features.outer(), None, features)
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self._product(self.storage.matvec, weights)
 
-    def rmatvec(self, r):
+    def rmatvec(self, r: np.ndarray) -> np.ndarray:
         return self._product(self.storage.rmatvec, r)
 
-    def _product(self, multiply, v):
+    def _product(self, multiply: Callable[[np.ndarray], np.ndarray], v: np.ndarray) -> np.ndarray:
         if self._scale is not None:
             v = self._scale * v
         out = multiply(v)
@@ -123,7 +132,7 @@ class StoredKernelView(PreparedView):
             out = out - self._means @ v - (self._means - self._grand_mean) * v.sum()
         return out if self._scale is None else self._scale * out
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         block = self.storage.columns(indices)
         if self._means is not None:
             block = block - self._means[indices] - (self._means - self._grand_mean)[:, None]
@@ -131,10 +140,10 @@ class StoredKernelView(PreparedView):
             block = block * self._scale[:, None] * self._scale[indices]
         return block
 
-    def sample_squares(self):
+    def sample_squares(self) -> np.ndarray:
         return self._squares
 
-    def projector(self, rotations):
+    def projector(self, rotations: np.ndarray) -> Projector:
         if self._features is not None:
             return _linear_projector(self._features, rotations)
         if self._preparation is None:
@@ -153,13 +162,13 @@ class LinearKernelView(PreparedView):
         self.shape = (features.shape[0], features.shape[0])
         self.n_stored = features.n_stored
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self.features.matvec(self.features.rmatvec(weights))
 
-    def rmatvec(self, r):
+    def rmatvec(self, r: np.ndarray) -> np.ndarray:
         return self.matvec(r)
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         block = np.empty((self.shape[0], len(indices)), order="F")
         for position, index in enumerate(indices):
             unit = np.zeros(self.shape[0])
@@ -167,10 +176,10 @@ class LinearKernelView(PreparedView):
             block[:, position] = self.matvec(unit)
         return block
 
-    def sample_squares(self):
+    def sample_squares(self) -> np.ndarray:
         return self.features.sample_squares()
 
-    def projector(self, rotations):
+    def projector(self, rotations: np.ndarray) -> Projector:
         return _linear_projector(self.features, rotations)
 
 
@@ -202,7 +211,9 @@ def _check_symmetric(matrix: np.ndarray) -> None:
         )
 
 
-def _centred_diagonal(diagonal, row_means, grand_mean: float) -> tuple[np.ndarray, np.ndarray]:
+def _centred_diagonal(
+    diagonal: np.ndarray, row_means: np.ndarray | float, grand_mean: float
+) -> tuple[np.ndarray, np.ndarray]:
     """||phi(y) - mean||^2 from k(y, y), and what rounding error may have made of it."""
     diagonal = np.asarray(diagonal, dtype=np.float64)
     squares = diagonal - 2 * row_means + grand_mean

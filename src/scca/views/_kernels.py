@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+
+from .._types import MatrixLike
 
 __all__ = ["Kernel"]
 
@@ -16,10 +19,10 @@ _DIAGONAL_BLOCK = 16
 class Kernel:
     """k(x, y): one of scikit-learn's pairwise kernels, a function of two rows, or "precomputed"."""
 
-    function: str | Callable = "linear"
-    params: Mapping = field(default_factory=dict)
+    function: str | Callable[..., Any] = "linear"
+    params: Mapping[str, Any] = field(default_factory=dict)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # here: views without a kernel need none of it
 
         names = [*sorted(PAIRWISE_KERNEL_FUNCTIONS), "precomputed"]
@@ -36,7 +39,7 @@ class Kernel:
     def linear(self) -> bool:
         return self.function == "linear"
 
-    def matrix(self, left, right=None, n_jobs: int | None = None) -> np.ndarray:
+    def matrix(self, left: MatrixLike, right: MatrixLike = None, n_jobs: int | None = None) -> np.ndarray:
         """k of every row of `left` with every row of `right` (of `left` itself by default), in float64."""
         from joblib import Parallel, delayed
 
@@ -47,7 +50,7 @@ class Kernel:
         )
         return np.vstack(blocks)
 
-    def _near_zero(self, left, right):
+    def _near_zero(self, left: MatrixLike, right: MatrixLike) -> Any:
         """Both moved by the mean of `right`, which changes no distance and leaves them their digits.
 
         scikit-learn computes distances as x'x - 2 x'y + y'y, in which an offset takes the digits of what differs.
@@ -57,13 +60,13 @@ class Kernel:
         mean = right.mean(axis=0, dtype=np.float64)
         return left - mean, right - mean
 
-    def diagonal(self, samples) -> np.ndarray:
+    def diagonal(self, samples: MatrixLike) -> np.ndarray:
         """k(x, x) of every row."""
         step = 1 if callable(self.function) else _DIAGONAL_BLOCK
         starts = range(0, samples.shape[0], step)
         return np.concatenate([np.diag(self._block(s, s)) for s in (samples[i : i + step] for i in starts)])
 
-    def _block(self, left, right) -> np.ndarray:
+    def _block(self, left: MatrixLike, right: MatrixLike) -> np.ndarray:
         from sklearn.metrics.pairwise import pairwise_kernels
 
         try:

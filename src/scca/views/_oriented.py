@@ -17,19 +17,19 @@ class OrientedView(View):
         self.signs = signs
         self._view = view
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self._view.matvec(self.signs * weights)
 
-    def rmatvec(self, r):
+    def rmatvec(self, r: np.ndarray) -> np.ndarray:
         return self.signs * self._view.rmatvec(r)
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         return self._view.columns(indices) * self.signs[indices]
 
-    def sample_squares(self):
+    def sample_squares(self) -> np.ndarray:
         return self._view.sample_squares()
 
-    def selection(self):
+    def selection(self) -> Selection:
         return _OrientedSelection(self._view.selection(), self.signs)
 
 
@@ -39,18 +39,18 @@ class _OrientedSelection(Selection):
         self._all_signs = signs
         self._signs = np.empty(0)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._selection)
 
-    def add(self, indices):
+    def add(self, indices: np.ndarray) -> None:
         self._selection.add(indices)
         self._signs = np.concatenate([self._signs, self._all_signs[indices]])
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self._selection.matvec(self._signs * weights)
 
-    def rmatvec(self, r, start=0):
+    def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
         return (self._signs[start:] * self._selection.rmatvec(r, start).T).T
 
-    def gram(self, start):
+    def gram(self, start: int) -> np.ndarray:
         return self._signs[:, None] * self._selection.gram(start) * self._signs[start:]

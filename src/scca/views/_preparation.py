@@ -1,10 +1,13 @@
 """How the features of a view are prepared, for training and for new samples alike: weighted, centred, scaled."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from .._types import MatrixLike
 from ._features import FeatureView
 from ._storage import DenseStorage, SparseStorage, Storage, WeightedStorage, float64_rows
 
@@ -48,7 +51,7 @@ class Preparation:
     blank: bool = False
 
     @classmethod
-    def fit(cls, data, *, center: bool = True, normalize: bool = True) -> "Preparation":
+    def fit(cls, data: MatrixLike, *, center: bool = True, normalize: bool = True) -> "Preparation":
         """Learn the means of a checked array or sparse matrix."""
         if not center:
             return cls(normalize=normalize)
@@ -59,7 +62,7 @@ class Preparation:
         """The same with other feature weights."""
         return replace(self, feature_weights=feature_weights)
 
-    def transform(self, samples) -> FeatureView:
+    def transform(self, samples: MatrixLike) -> FeatureView:
         """The prepared samples, one row each."""
         squares, noise, size = self._square_norms(samples)
         scale = inverse_norms(squares, noise) if self.normalize else None
@@ -68,14 +71,14 @@ class Preparation:
         storage, mean = self._stored(samples, shifted=size > _DWARFED * squares.sum())
         return FeatureView(storage, mean, scale, squares if scale is None else squares * scale**2, preparation=self)
 
-    def project(self, samples, directions, diagonal=None):
+    def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         """The prepared samples times `directions` (m, c), in float64."""
         scores = self._project(samples, np.asarray(directions, dtype=np.float64))
         if self.blank:
             scores[~self.reads(samples)] = 0.0
         return scores
 
-    def _project(self, samples, directions: np.ndarray) -> np.ndarray:
+    def _project(self, samples: MatrixLike, directions: np.ndarray) -> np.ndarray:
         if sp.issparse(samples):
             weighted = directions if self.feature_weights is None else self.feature_weights[:, None] * directions
             scores = samples @ weighted
@@ -93,7 +96,7 @@ class Preparation:
                 scores[rows] *= inverse_norms(squares, self._subtraction_noise(squares))[:, None]
         return scores
 
-    def _silenced(self, samples, scale: np.ndarray | None) -> np.ndarray:
+    def _silenced(self, samples: MatrixLike, scale: np.ndarray | None) -> np.ndarray:
         return np.where(self.reads(samples), 1.0 if scale is None else scale, 0.0)
 
     def unweighted(self) -> "Preparation":
@@ -101,7 +104,7 @@ class Preparation:
         weights = self.feature_weights
         return self if weights is None else self.weighted(None if weights.all() else (weights != 0).astype(np.float64))
 
-    def reads(self, samples) -> np.ndarray:
+    def reads(self, samples: MatrixLike) -> np.ndarray:
         """Whether each sample has a value other than zero in any feature that is read."""
         if sp.issparse(samples):
             read = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights != 0
@@ -110,7 +113,7 @@ class Preparation:
 
     # --- the pieces ------------------------------------------------------------------------------------------------
 
-    def _stored(self, samples, *, shifted: bool) -> tuple[Storage, np.ndarray | None]:
+    def _stored(self, samples: MatrixLike, *, shifted: bool) -> tuple[Storage, np.ndarray | None]:
         """c x in the cheapest storage, and the mean that is still to be subtracted from it."""
         weights = self.feature_weights
         mean = self.mean if self.mean is None or weights is None else weights * self.mean
@@ -138,17 +141,17 @@ class Preparation:
         shifted = sp.csc_array((*parts, np.concatenate([[0], np.cumsum(lengths)])), shape=(n, m))
         return sp.csc_array(_weighted(columns, others) + shifted)
 
-    def _square_norms(self, samples) -> tuple[np.ndarray, np.ndarray, float]:
+    def _square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
         """||c (x - a)||^2 of every sample, what rounding error may have made of it, and the sum of all ||c x||^2."""
         return self._sparse_square_norms(samples) if sp.issparse(samples) else self._dense_square_norms(samples)
 
-    def _dense_square_norms(self, samples):
+    def _dense_square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
         squares = np.empty(samples.shape[0])
         for rows, block in self._centred_blocks(samples):
             squares[rows] = np.einsum("ij,ij->i", block, block)
         return squares, self._subtraction_noise(squares), float(squares.sum() + len(squares) * self._mean_square())
 
-    def _centred_blocks(self, samples):
+    def _centred_blocks(self, samples: MatrixLike) -> Iterator[tuple[slice, np.ndarray]]:
         """Blocks of rows c (x - a) of dense samples, in float64."""
         for rows, block in float64_rows(samples):
             block = block if self.mean is None else block - self.mean
@@ -165,7 +168,7 @@ class Preparation:
         """What rounding leaves of ||c (x - a)||^2 where x is a, from ||c x|| <= ||c (x - a)|| + ||c a||."""
         return _SUBTRACTED * (np.sqrt(squares) + np.sqrt(self._mean_square())) ** 2
 
-    def _sparse_square_norms(self, samples):
+    def _sparse_square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
         weights = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights
         expanded = weights.copy()
         expanded[self.offset] = 0.0
@@ -183,7 +186,7 @@ class Preparation:
         return squares, noise, float(size.sum())
 
 
-def _dense_moments(data) -> tuple[np.ndarray, np.ndarray]:
+def _dense_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances of the columns, from the differences to the first row: a large offset costs no digit."""
     pivot = np.asarray(data[0], dtype=np.float64)
     total, squares = np.zeros(data.shape[1]), np.zeros(data.shape[1])
@@ -195,7 +198,7 @@ def _dense_moments(data) -> tuple[np.ndarray, np.ndarray]:
     return pivot + shift, np.maximum(squares / len(data) - shift**2, 0.0)
 
 
-def _sparse_moments(data) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances of the columns; of those that stand far from zero, from the differences to their first."""
     n, entries = data.shape[0], data.astype(np.float64)  # scipy.sparse adds float32 up in float32
     mean = np.asarray(entries.sum(axis=0)).ravel() / n
@@ -206,7 +209,7 @@ def _sparse_moments(data) -> tuple[np.ndarray, np.ndarray]:
     return mean, variance
 
 
-def _weighted(data, weights: np.ndarray):
+def _weighted(data: MatrixLike, weights: np.ndarray) -> Any:
     """Sparse data times diag(weights), in the type of the data; what becomes zero is dropped."""
     columns = data.indices if data.format == "csr" else np.repeat(np.arange(data.shape[1]), np.diff(data.indptr))
     values = data.data * weights.astype(data.dtype)[columns]

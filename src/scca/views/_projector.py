@@ -5,13 +5,15 @@ from typing import Protocol
 
 import numpy as np
 
+from .._types import MatrixLike
+
 __all__ = ["Projector", "SamplePreparation"]
 
 
 class SamplePreparation(Protocol):
     """How samples of a view were prepared in training, and others are to be."""
 
-    def project(self, samples, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
+    def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         """The prepared samples times `directions`, in float64.
 
         `diagonal` is k(x, x) of each new sample; only a precomputed kernel cannot find it for itself. Without it the
@@ -27,6 +29,6 @@ class Projector:
     preparation: SamplePreparation
     directions: np.ndarray
 
-    def __call__(self, samples, diagonal: np.ndarray | None = None) -> np.ndarray:
+    def __call__(self, samples: MatrixLike, diagonal: np.ndarray | None = None) -> np.ndarray:
         """Scores (n_new, c) in float64; `diagonal` as for `SamplePreparation.project`."""
         return self.preparation.project(samples, self.directions, diagonal)

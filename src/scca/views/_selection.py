@@ -1,8 +1,12 @@
 """A few columns of a view, taken one batch after another: what a working set multiplies with."""
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .base import View
 
 __all__ = ["ColumnSelection", "Selection"]
 
@@ -32,12 +36,12 @@ class Selection(ABC):
 class ColumnSelection(Selection):
     """Dense copies of the columns, as the rows of a buffer that grows without copying it each time."""
 
-    def __init__(self, view):
+    def __init__(self, view: "View"):
         self._view = view
         self._buffer = np.empty((0, view.shape[0]))
         self._size = 0
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._size
 
     @property
@@ -48,7 +52,7 @@ class ColumnSelection(Selection):
     def columns(self) -> np.ndarray:
         return self._rows.T
 
-    def add(self, indices):
+    def add(self, indices: np.ndarray) -> None:
         size = self._size + len(indices)
         if size > len(self._buffer):
             grown = np.empty((max(8, 2 * size), self._buffer.shape[1]))
@@ -57,11 +61,11 @@ class ColumnSelection(Selection):
         self._buffer[self._size : size] = self._view.columns(indices).T
         self._size = size
 
-    def matvec(self, weights):
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self.columns @ weights
 
-    def rmatvec(self, r, start=0):
+    def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
         return self._rows[start:] @ r
 
-    def gram(self, start):
+    def gram(self, start: int) -> np.ndarray:
         return self._rows @ self._rows[start:].T

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
 from .._compile import compiled
+from .._types import MatrixLike
 
 __all__ = [
     "DenseStorage",
@@ -68,7 +69,7 @@ class DenseStorage(Storage):
         whole = [(slice(None), self.array)]  # nothing to convert: one product does it all
         return iter(whole) if self.array.dtype == np.float64 else float64_rows(self.array)
 
-    def matvec(self, v):
+    def matvec(self, v: np.ndarray) -> np.ndarray:
         support = np.flatnonzero(v)
         if 4 * len(support) < len(v):
             return self.columns(support) @ v[support]
@@ -77,7 +78,7 @@ class DenseStorage(Storage):
             out[rows] = block @ v
         return out
 
-    def rmatvec(self, r, columns=None):
+    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         if columns is not None:
             return self.columns(columns).T @ r
         out = np.zeros((self.shape[1], *r.shape[1:]))
@@ -85,37 +86,37 @@ class DenseStorage(Storage):
             out += block.T @ r[rows]
         return out
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         block = self.array[:, indices].astype(np.float64, copy=False)
         return block if self.shift is None else block - self.shift[indices]
 
-    def matmat(self, V):
+    def matmat(self, V: np.ndarray) -> np.ndarray:
         return np.vstack([block @ V for _, block in self._blocks()])
 
-    def rmatmat(self, R):
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
         return self.rmatvec(R)
 
-    def restricted(self, columns):
+    def restricted(self, columns: np.ndarray) -> Storage:
         return DenseStorage(self.array[:, columns], None if self.shift is None else self.shift[columns])
 
 
 class SparseStorage(Storage):
     """Compressed columns; nothing of the matrix's size is ever made dense or copied to another type."""
 
-    def __init__(self, matrix):
+    def __init__(self, matrix: MatrixLike):
         self.csc = sp.csc_array(matrix)
         self.shape = self.csc.shape
         self.n_stored = self.csc.nnz
         self._arrays = self.csc.data, self.csc.indices, self.csc.indptr
         self._all_columns = np.arange(self.shape[1])
 
-    def matvec(self, v):
+    def matvec(self, v: np.ndarray) -> np.ndarray:
         support = np.flatnonzero(v)
         out = np.zeros(self.shape[0])
         _add_columns(*self._arrays, support, v[support], out)
         return out
 
-    def rmatvec(self, r, columns=None):
+    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         columns = self._all_columns if columns is None else columns
         rows = np.ascontiguousarray(np.atleast_2d(r.T))
         out = np.empty((len(rows), len(columns)))
@@ -123,16 +124,16 @@ class SparseStorage(Storage):
             _dot_columns(*self._arrays, columns, row, products)
         return out.T if r.ndim == 2 else out[0]
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         return self.csc[:, indices].astype(np.float64, copy=False).toarray()
 
-    def matmat(self, V):
+    def matmat(self, V: np.ndarray) -> np.ndarray:
         return self.csc @ np.ascontiguousarray(V, dtype=np.float64)
 
-    def rmatmat(self, R):
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
         return self.csc.T @ np.ascontiguousarray(R, dtype=np.float64)
 
-    def restricted(self, columns):
+    def restricted(self, columns: np.ndarray) -> Storage:
         return SparseStorage(self.csc[:, columns])
 
     def gram(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -167,23 +168,23 @@ class WeightedStorage(Storage):
         self._storage = storage
         self._weights = weights
 
-    def matvec(self, v):
+    def matvec(self, v: np.ndarray) -> np.ndarray:
         return self._storage.matvec(self._weights * v)
 
-    def rmatvec(self, r, columns=None):
+    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         weights = self._weights if columns is None else self._weights[columns]
         return (weights * self._storage.rmatvec(r, columns).T).T
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         return self._storage.columns(indices) * self._weights[indices]
 
-    def matmat(self, V):
+    def matmat(self, V: np.ndarray) -> np.ndarray:
         return self._storage.matmat(self._weights[:, None] * V)
 
-    def rmatmat(self, R):
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
         return self._weights[:, None] * self._storage.rmatmat(R)
 
-    def restricted(self, columns):
+    def restricted(self, columns: np.ndarray) -> Storage:
         return WeightedStorage(self._storage.restricted(columns), self._weights[columns])
 
 
@@ -196,25 +197,25 @@ class OperatorStorage(Storage):
         self.n_stored = operator.shape[0] * operator.shape[1]
         self._transpose = operator if symmetric else operator.T
 
-    def matvec(self, v):
+    def matvec(self, v: np.ndarray) -> np.ndarray:
         return np.asarray(self.operator @ v, dtype=np.float64)
 
-    def rmatvec(self, r, columns=None):
+    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         product = np.asarray(self._transpose @ r, dtype=np.float64)
         return product if columns is None else product[columns]
 
-    def columns(self, indices):
+    def columns(self, indices: np.ndarray) -> np.ndarray:
         units = np.zeros((self.shape[1], len(indices)))
         units[indices, np.arange(len(indices))] = 1.0
         return np.asarray(self.operator @ units, dtype=np.float64)
 
-    def matmat(self, V):
+    def matmat(self, V: np.ndarray) -> np.ndarray:
         return np.asarray(self.operator @ V, dtype=np.float64)
 
-    def rmatmat(self, R):
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
         return np.asarray(self._transpose @ R, dtype=np.float64)
 
-    def restricted(self, columns):
+    def restricted(self, columns: np.ndarray) -> Storage:
         return DenseStorage(self.columns(columns))
 
 
@@ -227,7 +228,7 @@ def float64_rows(array: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         yield rows, np.asarray(array[rows], dtype=np.float64)
 
 
-def storage_of(matrix, *, symmetric: bool = False) -> Storage:
+def storage_of(matrix: MatrixLike, *, symmetric: bool = False) -> Storage:
     """The storage behind a checked dense array, sparse matrix or linear operator."""
     if isinstance(matrix, LinearOperator):
         return OperatorStorage(matrix, symmetric=symmetric)
@@ -238,7 +239,9 @@ def storage_of(matrix, *, symmetric: bool = False) -> Storage:
 
 
 @compiled
-def _dot_columns(data, indices, indptr, columns, r, out):
+def _dot_columns(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, r: np.ndarray, out: np.ndarray
+) -> None:
     for position in range(len(columns)):
         start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
         total = 0.0
@@ -248,7 +251,9 @@ def _dot_columns(data, indices, indptr, columns, r, out):
 
 
 @compiled
-def _square_columns(data, indices, indptr, weights, out):
+def _square_columns(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, weights: np.ndarray, out: np.ndarray
+) -> None:
     for column in range(len(out)):
         total = 0.0
         for p in range(np.uint64(indptr[column]), np.uint64(indptr[column + 1])):
@@ -258,7 +263,9 @@ def _square_columns(data, indices, indptr, weights, out):
 
 
 @compiled
-def _quadratic_columns(data, indices, indptr, Q, out):
+def _quadratic_columns(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, Q: np.ndarray, out: np.ndarray
+) -> None:
     for column in range(len(out)):
         start, stop = np.uint64(indptr[column]), np.uint64(indptr[column + 1])
         total = 0.0
@@ -273,7 +280,9 @@ def _quadratic_columns(data, indices, indptr, Q, out):
 
 
 @compiled
-def _add_columns(data, indices, indptr, columns, v, out):
+def _add_columns(
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, v: np.ndarray, out: np.ndarray
+) -> None:
     for position in range(len(columns)):
         start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
         for p in range(start, stop):
@@ -281,7 +290,15 @@ def _add_columns(data, indices, indptr, columns, v, out):
 
 
 @compiled
-def _add_gram(data, indices, indptr, left, right, weights, out):
+def _add_gram(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    weights: np.ndarray,
+    out: np.ndarray,
+) -> None:
     """out[a, b] += sum over samples i of weights[i] A[i, left[a]] A[i, right[b]], by way of the rows of A[:, right]."""
     one = np.uint64(1)
     starts = np.zeros(len(weights) + 1, dtype=np.uint64)
