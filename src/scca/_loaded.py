@@ -14,7 +14,7 @@ __all__ = ["check_loaded"]
 _LARGEST = 1e75  # of numbers that samples are multiplied by, as of samples themselves
 
 
-def check_loaded(model) -> None:
+def check_loaded(model: Any) -> None:
     """Refuse parts of the wrong kind, shape or size, and numbers that are not finite, before anything is computed."""
     if isinstance(model, BilingualModel):
         _check_bilingual(model)
@@ -72,7 +72,7 @@ def _check_vectorizer(vectorizer: TextVectorizer, size: int) -> None:
     _check_numbers(vectorizer.idf_, "idf_", (size,))
 
 
-def _check_components(model) -> int:
+def _check_components(model: Any) -> int:
     """The number of components of an estimator of two views."""
     c = check_count(model.n_components_, "n_components_", least=0)
     for view, prefix, count, names in (
@@ -97,7 +97,7 @@ def _check_components(model) -> int:
     return c
 
 
-def _check_preparation(preparation, count: int) -> int:
+def _check_preparation(preparation: Any, count: int) -> int:
     """How many rows directions have that follow a preparation of samples of so many features."""
     if isinstance(preparation, Preparation):
         for name in ("mean", "feature_weights"):
@@ -127,7 +127,7 @@ def _check_preparation(preparation, count: int) -> int:
     return rows
 
 
-def _check_kernel(kernel) -> None:
+def _check_kernel(kernel: Any) -> None:
     _require(isinstance(kernel, Kernel), "a kernel is something else")
     check_keywords(kernel.params, "kernel_params")
     for name, value in kernel.params.items():
@@ -138,7 +138,7 @@ def _check_kernel(kernel) -> None:
 # --- parts ------------------------------------------------------------------------------------------------------------
 
 
-def _check_array(array, name: str, shape: tuple, kinds: str = "iuf") -> np.ndarray:
+def _check_array(array: Any, name: str, shape: tuple[int | None, ...], kinds: str = "iuf") -> np.ndarray:
     """`array`, if it is one of this shape, None standing for any size."""
     _require(isinstance(array, np.ndarray) and array.dtype.kind in kinds, f"{name} is no array of numbers")
     fits = array.ndim == len(shape) and all(size in (None, has) for size, has in zip(shape, array.shape, strict=True))
@@ -146,22 +146,22 @@ def _check_array(array, name: str, shape: tuple, kinds: str = "iuf") -> np.ndarr
     return array
 
 
-def _check_numbers(array, name: str, shape: tuple) -> None:
+def _check_numbers(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
     """Numbers to compute with."""
     _check_array(array, name, shape, kinds="f")
     largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))  # NaN if there is one
     _require(largest <= _LARGEST, f"{name} holds numbers that are not finite or above {_LARGEST:g}")
 
 
-def _is_number(value) -> bool:
+def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) <= _LARGEST
 
 
-def _is_pair_of(parts, kind: type) -> bool:
+def _is_pair_of(parts: Any, kind: type) -> bool:
     return isinstance(parts, tuple) and len(parts) == 2 and all(isinstance(part, kind) for part in parts)
 
 
-def _are_texts(texts, count: int) -> bool:
+def _are_texts(texts: Any, count: int) -> bool:
     return isinstance(texts, list) and len(texts) == count and all(isinstance(text, str) for text in texts)
 
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
+from ._types import MatrixLike
 from ._wording import counted
 from .engine import warn
 
@@ -67,7 +68,7 @@ def check_matrix(data: MatrixLike, name: str, *, vector_is_column: bool = False)
     return data
 
 
-def _canonical(data):
+def _canonical(data: MatrixLike) -> Any:
     """Entries given twice added up, and none beyond the last; in a copy, for the caller's matrix stays as it is."""
     exact = data.indptr[-1] == len(data.data)
     if exact and data.has_canonical_format:
@@ -79,7 +80,7 @@ def _canonical(data):
     return data
 
 
-def _compressed(data, name: str):
+def _compressed(data: MatrixLike, name: str) -> Any:
     """A sparse matrix of any format as rows or columns whose structure is sound, uncopied where it is that already."""
     check_structure(data, name)
     if data.format in ("csc", "csr"):
@@ -92,7 +93,7 @@ def _compressed(data, name: str):
     return places.tocsr()
 
 
-def check_structure(data, name: str) -> None:
+def check_structure(data: MatrixLike, name: str) -> None:
     """Refuse a sparse matrix whose indices point outside of it: compiled code follows them without a look."""
     complaint = None
     if data.format in ("csr", "csc", "bsr"):
@@ -109,14 +110,14 @@ def check_structure(data, name: str) -> None:
         raise _broken(data, name, complaint)
 
 
-def _broken(data, name: str, complaint: str) -> ValueError:
+def _broken(data: MatrixLike, name: str, complaint: str) -> ValueError:
     return ValueError(
         f"{name} is a broken sparse matrix of shape {data.shape}: it has {complaint}; build it again from its rows, "
         "columns and values."
     )
 
 
-def _compressed_complaint(data) -> str | None:
+def _compressed_complaint(data: MatrixLike) -> str | None:
     """What is wrong with compressed rows, columns or blocks, if anything is."""
     block = data.blocksize if data.format == "bsr" else (1, 1)
     major, minor = (size // side for size, side in zip(data.shape, block, strict=True))
@@ -137,7 +138,7 @@ def _within(indices: np.ndarray, size: int) -> bool:
     return indices.dtype.kind == "i" and (len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < size))
 
 
-def _is_plain(data) -> bool:
+def _is_plain(data: MatrixLike) -> bool:
     """Whether there is nothing to convert, which scikit-learn would take half a millisecond to find out."""
     stored = sp.issparse(data) and data.format in ("csc", "csr")
     return (stored or type(data) is np.ndarray) and data.ndim == 2 and data.dtype in FLOATS and 0 not in data.shape

@@ -11,12 +11,13 @@ import hashlib
 import io
 import json
 import math
+import os
 import re
 import zipfile
 import zlib
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -194,7 +195,7 @@ class _Reader:
             raise ValueError(f"{name} is compressed in a way that scca does not use")
         return self._archive.open(self._members[name])
 
-    def _checked_manifest(self) -> dict:
+    def _checked_manifest(self) -> dict[str, Any]:
         with self._opened(_MANIFEST) as stream:
             content = stream.read(self._members[_MANIFEST].file_size)
         structure = _JSON_STRING.sub(b"", content)
@@ -309,11 +310,11 @@ def most_manifest(size: int) -> int:
     return max(2**23, 20 * size)
 
 
-def _no_number(literal: str):
+def _no_number(literal: str) -> NoReturn:
     raise ValueError(f"{literal} is no number of JSON")
 
 
-def _text(value) -> str:
+def _text(value: Any) -> str:
     value.encode()  # a lone surrogate, or what is no text at all, fails here
     return value
 

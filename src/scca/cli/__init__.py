@@ -2,6 +2,7 @@
 
 import signal
 import sys
+from types import FrameType
 
 __all__ = ["main"]
 
@@ -20,6 +21,6 @@ def main() -> None:
         sys.exit(130)
 
 
-def _end(number: int, frame) -> None:
+def _end(number: int, frame: FrameType | None) -> None:
     """End as by Ctrl-C: through all that cleans up, so that no file is left half-written."""
     sys.exit(128 + number)

@@ -1,7 +1,7 @@
 """Commands that answer: mates, generated words and translations of what a user asks."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -59,7 +59,7 @@ def mates(
     if len(asked) == len(offered):
         precision = average_precision(found.query_scores, found.candidate_scores)
     if as_json:
-        result: dict = {"from": found.source, "to": found.target, "mates": []}
+        result: dict[str, Any] = {"from": found.source, "to": found.target, "mates": []}
         for i in range(len(asked)):
             ranked = zip(found.indices[i].tolist(), found.similarities[i].tolist(), strict=True)
             result["mates"].append(

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 from statistics import median
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -85,7 +85,7 @@ def fit(
         raise CallError("--words is not for the paper's method; leave out --words or --paper.")
     if stop_words and characters:
         raise CallError("--stop-words are words, and --characters reads none; leave out one of the two.")
-    penalties = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
+    penalties: dict[str, Any] = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
 
     from ..persistence import save
     from ..text import BilingualModel, read_pairs
@@ -126,7 +126,7 @@ def fit(
         )
 
 
-def _used_of_the_second(summary: dict) -> str:
+def _used_of_the_second(summary: dict[str, Any]) -> str:
     language = summary["languages"][1]
     if summary["documents_used"] is None:
         return f"{summary['mate_words_used']} of {summary['words'][1]} {language} words"

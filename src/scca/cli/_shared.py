@@ -1,9 +1,10 @@
 """What several commands do alike: load a model, tell a language, clip and list."""
 
 import os
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._files import check_output
 from .._wording import counted
@@ -100,7 +101,7 @@ def language_of(model: "BilingualModel", documents: list[str], given: str | None
     return source
 
 
-def note_unknown(terminal: Terminal, one: str, many: str, known, language: str) -> None:
+def note_unknown(terminal: Terminal, one: str, many: str, known: Any, language: str) -> None:
     unknown = [i for i, is_known in enumerate(known) if not is_known]
     if len(unknown) == 1:
         line = unknown[0] + 1
@@ -119,7 +120,7 @@ def note_language(terminal: Terminal, model: "BilingualModel", documents: list[s
         terminal.note(f"scca: note: the candidates look like {model.other(language)}, not {language}; check the files.")
 
 
-def summary_of(model: "BilingualModel") -> dict:
+def summary_of(model: "BilingualModel") -> dict[str, Any]:
     scca = model.scca_
     return {
         "languages": list(model.languages_),
@@ -132,7 +133,7 @@ def summary_of(model: "BilingualModel") -> dict:
     }
 
 
-def _used_of_the_second(model: "BilingualModel") -> dict:
+def _used_of_the_second(model: "BilingualModel") -> dict[str, Any]:
     """Documents, or words where components are shared factors."""
     used = int(model.scca_.y_weights_.any(axis=1).sum())
     if model.scca_.anchors is None:
@@ -158,8 +159,8 @@ def described(c: "Component") -> str:
     return f"correlation {c.correlation:.3f}, {words}, {documents}"
 
 
-def component_dict(c: "Component", top: int) -> dict:
-    def weighted(items, name):
+def component_dict(c: "Component", top: int) -> dict[str, Any]:
+    def weighted(items: Sequence[Any], name: str) -> list[dict[str, Any]]:
         plain = [{name: item.name, "weight": item.weight, "index": item.index} for item in items[:top]]
         if items and items[0].loading is not None:
             return [entry | {"loading": item.loading} for entry, item in zip(plain, items, strict=False)]
@@ -179,7 +180,7 @@ def component_dict(c: "Component", top: int) -> dict:
     }
 
 
-def listed(items: Any) -> str:
+def listed(items: Sequence[Any]) -> str:
     return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
 
 

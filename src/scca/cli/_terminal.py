@@ -8,6 +8,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -29,7 +30,7 @@ def harmless(text: str) -> str:
     return _HARMFUL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
-def plain_json(value) -> str:
+def plain_json(value: Any) -> str:
     """JSON that a terminal can show: what is harmful is escaped, which changes nothing for a reader of JSON."""
     text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
     return _HARMFUL_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
@@ -140,7 +141,7 @@ class Terminal:
             table.add_row(*(escape(harmless(field)) for field in row))
         self._out.print(table, highlight=False)
 
-    def json(self, value) -> None:
+    def json(self, value: Any) -> None:
         sys.stdout.write(plain_json(value))
 
     @contextmanager

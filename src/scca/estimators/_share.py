@@ -52,7 +52,14 @@ def needed_share(
 
 
 def _precisions(
-    X, Y, train, test, preparing: Preparing, least: float, n_components: int, settings: FactorSettings
+    X: MatrixLike,
+    Y: MatrixLike,
+    train: np.ndarray,
+    test: np.ndarray,
+    preparing: Preparing,
+    least: float,
+    n_components: int,
+    settings: FactorSettings,
 ) -> list[np.ndarray]:
     """1 / rank of the mates of the pairs `test`, for every round of the elimination that `train` makes."""
     samples = {"X": X[train], "Y": Y[train]}

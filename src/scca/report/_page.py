@@ -1,6 +1,6 @@
 """The page itself: one HTML file that needs nothing from anywhere."""
 
-import os
+from os import PathLike
 
 from .._drawing import to_svg
 from .._files import atomic_write
@@ -24,7 +24,7 @@ def render(data: ReportData) -> str:
     return render_template(__package__, "template.html", data=data, figures=figures)
 
 
-def write_report(model: BilingualModel, path, *, texts: bool = True) -> None:
+def write_report(model: BilingualModel, path: str | PathLike[str], *, texts: bool = True) -> None:
     """Write the page of a fitted model, with or without its documents; it appears whole or not at all."""
     page = render(prepare(model, texts=texts)).encode()
     with atomic_write(path) as file:

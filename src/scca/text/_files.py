@@ -132,7 +132,7 @@ class _Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer) -> int:
+    def readinto(self, buffer: Any) -> int:
         content = self._packed.read1(len(buffer))
         self._allowance.spend(len(content), content.count(b"\n"))
         buffer[: len(content)] = content

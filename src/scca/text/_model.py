@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
 from .._validation import DataWarning, check_choice, check_count
 from .._wording import called
 from ..engine import warn

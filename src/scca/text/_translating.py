@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._types import PenaltyLike
 from .._validation import check_count
 from .._wording import called
+from ..engine import Progress
 from ..views import Preparation
 from ._answers import Translation, WordPair, strongest
 from ._lexicon import Lexicographer

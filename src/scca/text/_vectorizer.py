@@ -161,7 +161,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         spelt = dict.fromkeys(self._spelt(word.strip()) for word in self.stop_words or ())
         return [word for word in spelt if tokenize(word)]
 
-    def _counter(self, vocabulary, seen: set[str] | None = None) -> CountVectorizer:
+    def _counter(self, vocabulary: Any, seen: set[str] | None = None) -> CountVectorizer:
         """What counts words; `seen` takes the stop words that it meets."""
         stop_words = frozenset(self._stop_words())
 
@@ -196,7 +196,7 @@ def inverse_frequencies(frequency: np.ndarray, n: int, min_df: int = 1) -> tuple
     return kept, np.log(n / frequency[kept])
 
 
-def _warn_of_unspaced(words) -> None:
+def _warn_of_unspaced(words: np.ndarray) -> None:
     """Say so where most words are lines or clauses of a script that puts no space between words."""
     runs = [word for word in words if _UNSPACED.fullmatch(word)]
     if 2 * len(runs) > len(words):
@@ -207,7 +207,7 @@ def _warn_of_unspaced(words) -> None:
         )
 
 
-def _checked(documents: Iterable[str]):
+def _checked(documents: Iterable[str]) -> Iterator[str]:
     if isinstance(documents, str):
         raise ValueError("documents must be a list of texts; got one text: put it in a list.")
     for i, document in enumerate(documents):
@@ -237,14 +237,14 @@ _LETTERS = re.compile(r"[^\W\d_]{2,}")  # what the pattern below comes to where 
 
 
 @cache
-def _long_runs() -> re.Pattern:
+def _long_runs() -> re.Pattern[str]:
     """The places within a run of marks before which the longest that is composed has ended."""
     mark = _mark_class()
     return re.compile(rf"(?={mark})(?<={mark}{{{_LONGEST_RUN}}})")
 
 
 @cache
-def _word_pattern() -> re.Pattern:
+def _word_pattern() -> re.Pattern[str]:
     # Python's \w knows letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
     letter, mark = r"[^\W\d_]", _mark_class()
     return re.compile(rf"{letter}{mark}*(?:{letter}{mark}*)+|{letter}{mark}+")
