@@ -144,9 +144,9 @@ def test_the_command_line_leaves_nothing_when_it_is_ended(tmp_path):
     program = f"""
 import sys, typer
 import scca.cli._app as cli
-def app(prog_name):
+def run():
     exec({WRITING!r})
-cli.app = app
+cli.run = run
 scca.cli.main()
 """
     process = start_program("import scca.cli\n" + program, tmp_path / "file")

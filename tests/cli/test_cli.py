@@ -308,7 +308,7 @@ def test_disk_full_while_saving(folder, tmp_path):
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)),
     )
     assert done.returncode == 1
-    assert done.stderr.strip().splitlines()[-1].endswith("file too large.")
+    assert "m.scca cannot be written (File too large); make room" in done.stderr.strip().splitlines()[-1]
     assert "Traceback" not in done.stderr
     assert output.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["m.scca"]

@@ -65,7 +65,7 @@ class TestWarmIsCold:
     def test_factors_are_found_once_a_fold_and_ridge(self, pairs, monkeypatch):
         found = []
         find = components.find_factors
-        monkeypatch.setattr(components, "find_factors", lambda *given: found.append(given[-1]) or find(*given))
+        monkeypatch.setattr(components, "find_factors", lambda *given: found.append(given[2].ridge) or find(*given))
         search().fit(*pairs)
         assert found == [0.0625, 1.0] * 3
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..datasets import load_trilingual
-from ..reproduce import NAMES, Corpus, Results, Settings, count_corpus, parse_size, reproduce
-from ..reproduce._claims import compare
+from ..reproduce import NAMES, Corpus, Results, Settings, compare, count_corpus, parse_size, reproduce
 from ..text import PairedText, read_pairs
 from ._shared import check_standard_input, from_pipe, is_same_file
 from ._terminal import CallError, Terminal, call_at_fault

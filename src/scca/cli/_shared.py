@@ -11,8 +11,7 @@ from .._wording import counted
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need it
-    from ..text import BilingualModel, Component
-    from ..text._files import Piped
+    from ..text import BilingualModel, Component, Piped
 
 __all__ = [
     "as_penalty",
@@ -65,7 +64,7 @@ def check_standard_input(*inputs: Path | None) -> None:
 
 def from_pipe(given: Path) -> "Path | Piped":
     """What is named on the command line, `<(zcat corpus.gz)` included: a pipe, which can be read only once."""
-    from ..text._files import Piped
+    from ..text import Piped
 
     return Piped(given) if given.is_fifo() else given
 

@@ -100,7 +100,7 @@ class SparseCCACV(SparseCCA):
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: int | str = 2,
         *,
         mu_factors: Sequence[float] | None = None,
         gamma_factors: Sequence[float] = (1,),

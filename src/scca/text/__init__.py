@@ -1,6 +1,7 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
 from ._answers import Component, GeneratedText, Mates, Translation, Weighted, WordPair
+from ._files import Piped
 from ._generation import ExpectedWords
 from ._model import BilingualModel
 from ._readers import PairedText, PairError, read_documents, read_pairs
@@ -13,6 +14,7 @@ __all__ = [
     "read_documents",
     "PairedText",
     "PairError",
+    "Piped",
     # vectors
     "TextVectorizer",
     "tokenize",
