@@ -56,7 +56,7 @@ def test_blocks_change_nothing(monkeypatch):
         return np.array([*ExpectedWords(X, Y, preparation=Preparation.fit(X)).weights(queries)])
 
     whole = weights()
-    monkeypatch.setattr("scca.text._generation._BLOCK_ENTRIES", 120)
+    monkeypatch.setattr("scca.text._expected_words._BLOCK_ENTRIES", 120)
     np.testing.assert_allclose(weights(), whole, atol=1e-13)
 
 

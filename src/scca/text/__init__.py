@@ -1,11 +1,11 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
 from ._answers import Component, GeneratedText, Mates, Translation, Weighted, WordPair
+from ._expected_words import ExpectedWords
 from ._files import Piped
-from ._generation import ExpectedWords
 from ._model import BilingualModel
 from ._readers import PairedText, PairError, read_documents, read_pairs
-from ._translation import Translated, Translator
+from ._translator import Translated, Translator
 from ._vectorizer import TextVectorizer, inverse_frequencies, tokenize
 
 __all__ = [

@@ -1,9 +1,7 @@
 """The bilingual model: a common space of two languages, mates, generated words, and what was learnt."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,11 +13,10 @@ from .._validation import DataWarning, check_choice, check_count
 from .._wording import called
 from ..engine import warn
 from ..estimators import SparseCCA
-from ..generation import Generated, Generator
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
-from ._answers import Component, GeneratedText, Mates, Weighted, strongest
-from ._generation import ExpectedWords
+from ._answers import Component, Mates, Weighted, strongest
+from ._generating import Generating
 from ._readers import PairedText
 from ._translating import Translating
 from ._vectorizer import TextVectorizer
@@ -29,11 +26,9 @@ __all__ = ["BilingualModel"]
 _MOST_ANCHORED = 200  # components, where their number is left open
 _SHARED_WORDS = 10  # documents from which on a factor's words must stand in two of them
 _FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
-_WORDS = 12  # generated for a query
-_EXPECTED: WeakKeyDictionary[SparseCCA, dict[int, ExpectedWords]] = WeakKeyDictionary()  # by fit, no part of its file
 
 
-class BilingualModel(Translating, BaseEstimator):
+class BilingualModel(Generating, Translating, BaseEstimator):
     """A common semantic space of two languages, learnt from paired documents.
 
     Documents become TF-IDF vectors, centred and scaled to unit norm, and `SparseCCA` finds the components: what the
@@ -297,101 +292,6 @@ class BilingualModel(Translating, BaseEstimator):
             )
         sides = (1, 0) if tuple(pairs.languages) == self.languages_[::-1] else (0, 1)
         return self.average_precision(*(list(pairs.documents(side)) for side in sides)).average_precision
-
-    # --- generating ------------------------------------------------------------------------------------------------
-
-    def generate(
-        self, queries: Sequence[str], *, source: str | None = None, mu: PenaltyLike = "auto", top: int | None = None
-    ) -> list[GeneratedText]:
-        """For each query, the words of the other language that its mate is expected to have, the strongest first.
-
-        Shared factors: the `top` words, 12 unless given, with the largest weights that ridge regression on the words
-        that the model reads expects (`ExpectedWords`). With `anchors` the lasso of Section 5.1 of the paper, whose
-        penalty `mu` says how many words it selects; of these the `top` strongest, all unless given.
-
-        Parameters
-        ----------
-        queries : sequence of str
-        source : str, optional
-            The language of the queries; found from their words if not given.
-        mu : "auto", "auto*FACTOR" or float, default="auto"
-            Of a model with anchors alone.
-        top : int, optional
-
-        Returns
-        -------
-        list of GeneratedText
-        """
-        most = None if top is None else check_count(top, "top")
-        if not self._has_factors():
-            return [replace(texts[0], words=texts[0].words[:most]) for texts in self._generate(queries, source, [mu])]
-        if not (isinstance(mu, str) and mu == "auto"):
-            raise ValueError(
-                f"{called('mu')} is for models with {called('anchors')}; got {called('mu', mu)}: set {called('top')}, "
-                "the number of words, instead."
-            )
-        return self._expect(queries, source, most or _WORDS)
-
-    def generate_path(
-        self, query: str, mus: Sequence[PenaltyLike], *, source: str | None = None
-    ) -> list[GeneratedText]:
-        """What `generate` gives for one query at every mu of `mus`, of a model with anchors."""
-        if self._has_factors():
-            raise ValueError("generate_path is for models with anchors, whose words mu selects; use generate with top.")
-        return self._generate([query], source, mus)[0]
-
-    def _has_factors(self) -> bool:
-        check_is_fitted(self)
-        return self.scca_.anchors is None
-
-    def _asked(self, queries: Sequence[str], source: str | None) -> tuple[int, sp.csr_array, list[bool]]:
-        """The side, the vectors of queries, and which of them have a word that the model reads."""
-        source = self.detect_language(queries) if source is None else source
-        side = self._side(source)
-        vectors = self.vectorize(queries, source)
-        return side, vectors, self._known(vectors, side).tolist()
-
-    def _expect(self, queries: Sequence[str], source: str | None, top: int) -> list[GeneratedText]:
-        side, vectors, known = self._asked(queries, source)
-        language, names = self.languages_[1 - side], self.vectorizers_[1 - side].words_
-        texts = []
-        for weights, is_known in zip(self._expected_words(side).weights(vectors), known, strict=True):
-            words = strongest(np.maximum(weights, 0.0), names, most=top) if is_known else ()
-            texts.append(GeneratedText(language, words, None, None, is_known))
-        return texts
-
-    def _expected_words(self, side: int) -> ExpectedWords:
-        """For queries of language `side`; kept as long as the fit is."""
-        kept = _EXPECTED.setdefault(self.scca_, {})
-        if side not in kept:
-            listed = self._all_words(1 - side).feature_weights
-            kept[side] = ExpectedWords(
-                self.training_[side], self.training_[1 - side], preparation=self._preparation(side), listed=listed
-            )
-        return kept[side]
-
-    def _generate(
-        self, queries: Sequence[str], source: str | None, mus: Sequence[PenaltyLike]
-    ) -> list[list[GeneratedText]]:
-        side, vectors, known = self._asked(queries, source)
-        generator = Generator(
-            self.training_[1 - side],
-            self.training_[side],
-            x_preparation=self._preparation(1 - side),
-            y_preparation=self._preparation(side),
-            tol=self.tol,
-        )
-        texts = []
-        for i in range(vectors.shape[0]):
-            if known[i]:
-                texts.append([self._text(made, 1 - side) for made in generator.path(vectors[[i]], mus)])
-            else:
-                texts.append([GeneratedText(self.languages_[1 - side], (), np.nan, 0.0, False) for _ in mus])
-        return texts
-
-    def _text(self, made: Generated, side: int) -> GeneratedText:
-        words = strongest(made.weights, self.vectorizers_[side].words_)
-        return GeneratedText(self.languages_[side], words, made.mu, made.dual_gap, True)
 
     # --- reading ---------------------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from ..engine import Progress
 from ..views import Preparation
 from ._answers import Translation, WordPair, strongest
 from ._lexicon import Lexicographer
-from ._translation import Translator
+from ._translator import Translator
 from ._vectorizer import TextVectorizer
 
 __all__ = ["Translating", "UnknownWordError"]
