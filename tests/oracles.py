@@ -179,7 +179,7 @@ def algorithm_4(X, K, n_components, *, mu_factor=1.0, gamma_factor=1.0):
                 break
             queue.append(k)
         else:
-            raise AssertionError("every anchor left gives an empty component: Algorithm 4 says no more")
+            raise AssertionError("every remaining anchor gives an empty component: Algorithm 4 ends here")
         mus.append(mu)
         gammas.append(gamma)
         anchors.append(k)

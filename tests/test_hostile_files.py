@@ -170,7 +170,7 @@ for path in sys.argv[1:]:
 
 def test_scores_that_are_no_numbers_are_refused():
     model = mutated_files.models()[2]
-    with pytest.raises(ValueError, match="the scores of X leave the range of float32: rescale X"):
+    with pytest.raises(ValueError, match="the scores of X overflow float32: rescale X"):
         model.x_weights_ = model._projectors["X"].directions
         model._projectors["X"].directions[:] = 1e60
         model.project(np.ones((2, 6), dtype=np.float32), "X")

@@ -113,7 +113,7 @@ class TestAll:
             estimator().fit(X, Y[:, :0])
 
     def test_one_sample(self, estimator, X, Y):
-        with pytest.raises(ValueError, match="need at least 2 samples to vary; got n_samples=1"):
+        with pytest.raises(ValueError, match="must have at least 2 samples; got n_samples=1"):
             estimator().fit(X[:1], Y[:1])
 
     @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -77,7 +77,7 @@ class TestWhatIsReadIsUsed:
         model = factors(2, mu="auto*3", normalize=normalize).fit(store(X), store(Y))
         unread = ~model.x_weights_.any(axis=1)
         assert unread.any()
-        flagged = r"X has {} without a feature that the model reads \(first: {}\); such scores are 0"
+        flagged = r"X has {} without any feature that the model reads \(first: {}\); their scores are 0"
         with pytest.warns(DataWarning, match=flagged.format("2 samples", 0)):
             assert not model.transform(store(np.vstack([unread * 7.0, 0.0 * unread]))).any()
         with pytest.warns(DataWarning, match=flagged.format("1 sample", 4)):

@@ -168,7 +168,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize("settings", [PAPER, {"rendering": "dense"}, {"kernel": "rbf"}])
     def test_models_without_a_path(self, pairs, settings):
-        with pytest.raises(ValueError, match="^a model has a path of mu if it has shared factors .*; leave"):
+        with pytest.raises(ValueError, match="^model_path needs shared factors .*; leave"):
             model_path(SparseCCA(2, **settings), *pairs)
 
     @pytest.mark.parametrize(

@@ -121,7 +121,7 @@ class TestCertificate:
 
     def test_stopping_short_warns_with_the_numbers(self):
         X, K, k = random_problem(0, n=40, m=400)
-        with pytest.warns(ConvergenceWarning, match=r"after 1 iterations .* gap of .* tol=1e-10 was asked; raise"):
+        with pytest.warns(ConvergenceWarning, match=r"after 1 iterations .* gap of .* above tol=1e-10; raise"):
             answer = solve_component(X, K, k, mu="auto*0.05", tol=1e-10, max_iter=1)
         assert not answer.converged
         assert answer.dual_gap > 1e-10 * (K[:, k] @ K[:, k])
@@ -130,7 +130,7 @@ class TestCertificate:
         rng = np.random.default_rng(189)
         Y = rng.standard_normal((25, 52)) * 10.0 ** rng.integers(-4, 4, (25, 1))
         X = rng.standard_normal((25, 73))
-        with pytest.warns(ConvergenceWarning, match="rounding error allows no less: raise tol"):
+        with pytest.warns(ConvergenceWarning, match="rounding error prevents a smaller gap: raise tol"):
             answer = solve_component(X, Y @ Y.T, int(np.argmin(np.sum(Y**2, axis=1))), mu="auto*0.1", tol=1e-16)
         assert answer.n_iter < 100
 

@@ -13,7 +13,7 @@ __all__ = [
     "SparseCCACV",
     "KernelCCA",
     "PairedTransformer",
-    # a model at many penalties
+    # one model at many penalties
     "ModelPath",
     "model_path",
     # settings

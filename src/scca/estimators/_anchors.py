@@ -1,4 +1,4 @@
-"""Which column of the right view (sample, with a kernel) each component is anchored at: the paper's question of k."""
+"""Which column of the e view (sample, with a kernel) each component is anchored at: the paper's question of k."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,30 +17,29 @@ _PROBE_SEED = 0
 
 
 class AnchorStrategy(ABC):
-    """Names the anchors to try for the next component; one object serves one fit.
+    """Proposes the anchors to try for the next component; one object per fit.
 
-    Anchors are columns of the right view. Whatever the strategy, one that gave an empty component is tried again only
-    after the others.
-
+    Anchors are columns of the e view. Whatever the strategy, an anchor that gave an empty component is tried again only
+    after all others.
     """
 
     def __init__(self) -> None:
         self.used: list[int] = []
-        self._waiting: list[int] = []  # gave an empty component, the longest ago first
+        self._waiting: list[int] = []  # gave an empty component, oldest first
 
     @abstractmethod
-    def ranked(self, left: View, right: View) -> Sequence[int]:
-        """The anchors that may be taken next, the first choice first, given both views as deflated so far."""
+    def ranked(self, w_view: View, e_view: View) -> Sequence[int]:
+        """The anchors that may be used next, best first, given both views as deflated so far."""
 
-    def candidates(self, left: View, right: View) -> Iterator[int]:
-        """The ranked anchors, with those that wait at the end; ranked when the first is asked for."""
-        order, waiting = self.ranked(left, right), set(self._waiting)
+    def candidates(self, w_view: View, e_view: View) -> Iterator[int]:
+        """The ranked anchors, those waiting last; ranked when the first one is requested."""
+        order, waiting = self.ranked(w_view, e_view), set(self._waiting)
         yield from (k for k in order if k not in waiting)
         eligible = set(order)
         yield from (k for k in self._waiting if k in eligible)
 
     def take(self, anchor: int, empty: Sequence[int]) -> None:
-        """Be told which candidate the component came from, and which gave an empty one."""
+        """Record which candidate the component came from, and which gave an empty one."""
         self.used.append(anchor)
         again = set(empty)
         waiting = [k for k in self._waiting if k not in again] + list(empty)
@@ -52,13 +51,13 @@ class AnchorStrategy(ABC):
 
 
 class FixedOrder(AnchorStrategy):
-    """The anchors in the order given, an index as often as it is named."""
+    """The anchors in the given order, each index as often as it is listed."""
 
     def __init__(self, order: Iterable[int]):
         super().__init__()
         self._queue = list(order)
 
-    def ranked(self, left: View, right: View) -> Sequence[int]:
+    def ranked(self, w_view: View, e_view: View) -> Sequence[int]:
         return self._queue
 
     def take(self, anchor: int, empty: Sequence[int]) -> None:
@@ -67,12 +66,12 @@ class FixedOrder(AnchorStrategy):
 
 
 class CrossEnergy(AnchorStrategy):
-    """The unused anchor k with the largest ||X_j'K_j e_k||^2: how much of its target the left view sees.
+    """The unused anchor k with the largest ||X_j'K_j e_k||^2: how much of its target the w view can explain.
 
-    Exact for at most `affordable` anchors, one product with X_j each. Otherwise n anchors would cost n products, and
-    the energies are estimated from `probes` of them: for a standard Gaussian g, (K_j'X_j g)_k has the variance
-    ||X_j'K_j e_k||^2, so its mean square over a few g is an unbiased estimate. All components share the same g, so that
-    what changes from one to the next is the views and not the noise.
+    Exact for at most `affordable` anchors, one product with X_j each. For more anchors the energies are estimated from
+    `probes` products: for a standard Gaussian g, (K_j'X_j g)_k has the variance ||X_j'K_j e_k||^2, so its mean square
+    over a few g is an unbiased estimate. All components share the same g, so that only the views change from one to the
+    next, not the noise.
     """
 
     def __init__(self, affordable: int = _AFFORDABLE, probes: int = _PROBES):
@@ -80,18 +79,18 @@ class CrossEnergy(AnchorStrategy):
         self._affordable = affordable
         self._probes = probes
 
-    def ranked(self, left: View, right: View) -> Sequence[int]:
-        return self._unused(np.argsort(-self.energies(left, right), kind="stable"))
+    def ranked(self, w_view: View, e_view: View) -> Sequence[int]:
+        return self._unused(np.argsort(-self.energies(w_view, e_view), kind="stable"))
 
-    def energies(self, left: View, right: View) -> np.ndarray:
-        """The energy of every column of `right`."""
-        n_anchors = right.shape[1]
+    def energies(self, w_view: View, e_view: View) -> np.ndarray:
+        """The energy of every column of `e_view`."""
+        n_anchors = e_view.shape[1]
         if n_anchors <= self._affordable:
-            seen = (left.rmatvec(right.columns(np.array([k]))[:, 0]) for k in range(n_anchors))
+            seen = (w_view.rmatvec(e_view.columns(np.array([k]))[:, 0]) for k in range(n_anchors))
             return np.array([image @ image for image in seen])
-        rng = np.random.default_rng(_PROBE_SEED)  # the same in every fit: what is estimated is not random
-        probes = (rng.standard_normal(left.shape[1]) for _ in range(self._probes))
-        return np.mean([right.rmatvec(left.matvec(g)) ** 2 for g in probes], axis=0)
+        rng = np.random.default_rng(_PROBE_SEED)  # fixed: the result of a fit is not random
+        probes = (rng.standard_normal(w_view.shape[1]) for _ in range(self._probes))
+        return np.mean([e_view.rmatvec(w_view.matvec(g)) ** 2 for g in probes], axis=0)
 
 
 def anchor_strategy(anchors: Any, n_anchors: int, n_components: int) -> AnchorStrategy:

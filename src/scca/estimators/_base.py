@@ -1,4 +1,4 @@
-"""What both estimators share: fitted rotations of two views, and the scores of new samples."""
+"""What the estimators share: input checks, preparation of the views, and scores of new samples."""
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,10 +36,10 @@ _MOST_COMPONENTS = 200  # where their number is left to the data
 
 
 class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """An estimator of two paired views X and Y with a common space that samples of either are projected into.
+    """An estimator of two paired views X and Y that projects samples of either into a common space.
 
-    A subclass names its dual views (`_dual_views`), says how it looks at a prepared view (`_view`), fits what
-    `_prepare` gives and leaves weights and rotations by `_set_views`.
+    A subclass names its dual views (`_dual_views`), says how it represents a prepared view (`_view`), fits what
+    `prepare` returns and stores weights and rotations by `_set_views`.
     """
 
     _projectors: dict[str, Projector]
@@ -67,18 +67,18 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @abstractmethod
     def _view(self, view: FeatureView | StoredKernelView, name: str, n_components: int) -> PreparedView:
-        """A prepared view as the estimator looks at it: as features or as a kernel."""
+        """A prepared view as the estimator represents it: as features or as a kernel."""
 
     @abstractmethod
     def _check_settings(self) -> Any:
-        """Refuse what is wrong with the parameters."""
+        """Raise ValueError for an invalid parameter."""
 
     @abstractmethod
     def fit_prepared(self, pair: PreparedPair) -> Self:
-        """Learn the components of what `prepare` made of the data."""
+        """Learn the components from the result of `prepare`."""
 
     def prepare(self, X: MatrixLike, Y: MatrixLike) -> PreparedPair:
-        """Training data checked and prepared, for `fit_prepared`; models with other penalties can share them."""
+        """Training data checked and prepared for `fit_prepared`; models with other penalties can share them."""
         self._check_settings()
         return self.prepare_checked(*self._check_training(X, Y))
 
@@ -89,7 +89,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         known: Known | None = None,
         x_view: FeatureView | StoredKernelView | None = None,
     ) -> PreparedPair:
-        """`prepare` for parts of data that were checked before; `x_view` is what `prepare_x` made of the same X."""
+        """`prepare` for data that are already checked; `x_view` is the result of `prepare_x` for the same X."""
         n_components = self._check_n_components(X, Y)
         preparing = replace(self._preparing(), n_features=self._read_features(X, Y, n_components))
         views = preparing.views(X, Y, x_view)
@@ -103,11 +103,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         )
 
     def _read_features(self, X: MatrixLike, Y: MatrixLike, n_components: int) -> int | float | None:
-        """How many features of a view to read, or which share of them; None for all."""
+        """How many features of a view to use, or which share of them; None for all."""
         return None if isinstance(self.n_features, str) else self.n_features
 
     def prepare_x(self, X: MatrixLike) -> FeatureView | StoredKernelView:
-        """What `prepare_checked` makes of a checked X, whatever it is paired with."""
+        """The part of `prepare_checked` that depends on a checked X alone."""
         return self._preparing().unweighted(X, "X")
 
     def _preparing(self) -> Preparing:
@@ -121,7 +121,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         )
 
     def _set_views(self, pair: PreparedPair, weights: Sequence[np.ndarray], rotations: Sequence[np.ndarray]) -> None:
-        """Begin what a fit leaves: weights and rotations of X and Y, and what turns new samples into scores."""
+        """Store the result of a fit: weights and rotations of X and Y, and the projectors of new samples."""
         self._begin(pair, pair.views, weights, rotations)
         self.x_rotations_, self.y_rotations_ = _in_types(rotations, pair)
 
@@ -132,7 +132,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         weights: Sequence[np.ndarray],
         directions: Sequence[np.ndarray],
     ) -> None:
-        """Forget an earlier fit and keep weights of X and Y, and what projects new samples on `directions`."""
+        """Replace an earlier fit by weights of X and Y and the projectors of new samples on `directions`."""
         x_directions, y_directions = _in_types(directions, pair)
         projectors = {"X": views["X"].projector(x_directions), "Y": views["Y"].projector(y_directions)}
         self._remember(pair.known)
@@ -143,10 +143,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.x_feature_weights_ = getattr(self.x_preparation_, "feature_weights", None)
         self.y_feature_weights_ = getattr(self.y_preparation_, "feature_weights", None)
 
-    # --- what users hand in ----------------------------------------------------------------------------------------
+    # --- checks of user input --------------------------------------------------------------------------------------
 
     def _check_preparation(self) -> None:
-        """The settings that all estimators of two views have."""
+        """Check the parameters that all estimators of two views have."""
         self._components_asked()
         check_flag(self.center, "center")
         check_flag(self.normalize, "normalize")
@@ -154,14 +154,14 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self._kernel()
 
     def _check_training(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, ...]:
-        """Both views, checked, and what `_remember` is to be given of them once the fit has come to its end."""
+        """Both views, checked, and what `_remember` needs of them at the end of the fit."""
         self._check_preparation()
         pair = X, Y
         (X, x_features), (Y, y_features) = read_view(X, "X"), read_view(Y, "Y")
         check_same_samples(X, Y)
         check_row_labels(*pair)
         if X.shape[0] < 2:
-            raise ValueError("X and Y need at least 2 samples to vary; got n_samples=1: pass more pairs.")
+            raise ValueError("X and Y must have at least 2 samples; got n_samples=1: pass more pairs.")
         for name, data in (("X", X), ("Y", Y)):
             if self._is_precomputed(name):
                 check_kernel_matrix(data, name)
@@ -170,9 +170,9 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return X, Y, Known(x_features.count, x_features.names, y_features.count, y_features.names)
 
     def _remember(self, known: Known) -> None:
-        """Forget all that an earlier fit left, and begin what this one leaves with the features of its views.
+        """Delete the attributes of an earlier fit and store the features of both views.
 
-        To be called when nothing can fail any more, so that a fit that fails leaves the model as it was.
+        Called when nothing can fail any more, so that a failed fit leaves the model unchanged.
         """
         fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
         for name in (*fitted, "_projectors"):
@@ -183,7 +183,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 setattr(self, field.name, value)
 
     def _check_view(self, data: MatrixLike, name: str) -> Any:
-        """New samples of a view as a matrix, checked as `fit` would and against the features it was fitted with."""
+        """New samples of a view as a matrix, checked as in `fit` and against the features of the training data."""
         remembered: dict[str, Any] = {field.name: getattr(self, field.name, None) for field in fields(Known)}
         matrix, features = read_view(data, name)
         features.check_same(Known(**remembered).of(name), name, type(self).__name__)
@@ -207,7 +207,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
 
     def _components_asked(self) -> int | None:
-        """How many components are asked for; None for as many as hold on pairs left out."""
+        """The requested number of components; None for as many as hold on pairs left out."""
         return check_count(self.n_components, "n_components")
 
     def _check_n_components(self, X: MatrixLike, Y: MatrixLike) -> int:
@@ -231,7 +231,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     # --- the common space ------------------------------------------------------------------------------------------
 
     def transform(self, X: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
-        """Scores of samples of the first view in the common space.
+        """Scores of samples of X in the common space.
 
         Parameters
         ----------
@@ -239,27 +239,27 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             New samples; with a precomputed kernel, their kernel with the training samples.
         diagonal : array of shape (n,), optional
             With a precomputed kernel and `normalize=True`: k(x, x) of every new sample, needed to scale it to unit
-            norm. Without it the scores of a sample keep its own scale, which changes no ranking of or by it.
+            norm. Without it the scores of a sample are not scaled, which does not affect rankings by cosine.
 
         Returns
         -------
-        ndarray of shape (n, n_components_), or the frame that `set_output` asks for
+        ndarray of shape (n, n_components_), or the frame that `set_output` selects
         """
         scores = self.project(X, self._transformed, diagonal)
         if getattr(self._projectors[self._transformed].preparation, "blank", False) and not scores.any(axis=1).all():
             unread = np.flatnonzero(~scores.any(axis=1))
             warn(
-                f"{self._transformed} has {counted(len(unread), 'sample')} without a feature that the model reads "
-                f"(first: {unread[0]}); such scores are 0 and say nothing.",
+                f"{self._transformed} has {counted(len(unread), 'sample')} without any feature that the model reads "
+                f"(first: {unread[0]}); their scores are 0 and carry no information.",
                 DataWarning,
             )
         return scores
 
     def transform_y(self, Y: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
-        """Scores of samples of the second view; parameters as for `transform`."""
-        turned = copy(self)  # only what `transform` returns becomes the frame that `set_output` asks for
-        turned._transformed = "Y"
-        return turned.transform(Y, diagonal)
+        """Scores of samples of Y; parameters as for `transform`."""
+        swapped = copy(self)  # only the result of `transform` becomes the frame that `set_output` selects
+        swapped._transformed = "Y"
+        return swapped.transform(Y, diagonal)
 
     def transform_pair(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, Any]:
         """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""
@@ -269,7 +269,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return X_scores, Y_scores
 
     def fit_transform(self, X: MatrixLike, y: MatrixLike = None, **fit_params: Any) -> Any:
-        """Fit to the pairs (y is the second view) and return the scores of X."""
+        """Fit to the pairs (y is the view Y) and return the scores of X."""
         self.fit(X, y, **fit_params)
         return self.transform(X, diagonal=_diagonal_of(X) if self._is_precomputed("X") else None)
 
@@ -281,20 +281,20 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return average_precision(X_scores, Y_scores).average_precision
 
     def project(self, data: MatrixLike, name: str, diagonal: Any = None) -> np.ndarray:
-        """Scores of samples of "X" or "Y" as an array, whatever `set_output` asks `transform` for."""
+        """Scores of samples of "X" or "Y" as an array, regardless of `set_output`."""
         check_is_fitted(self)
         data = self._check_view(data, name)
         if diagonal is not None:
             diagonal = self._check_diagonal(diagonal, name, data.shape[0])
-        with np.errstate(over="ignore", invalid="ignore"):  # found, and said, below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             scores = self._projectors[name](data, diagonal).astype(data.dtype, copy=False)
         if not np.isfinite(scores).all():
-            raise ValueError(f"the scores of {name} leave the range of {data.dtype}: rescale {name}, or fit again.")
+            raise ValueError(f"the scores of {name} overflow {data.dtype}: rescale {name}, or fit again.")
         return scores
 
     def _check_diagonal(self, diagonal: Any, name: str, n: int) -> np.ndarray:
         if not self._is_precomputed(name):
-            raise ValueError(f"diagonal is only for a precomputed kernel, which {name} has not here; leave it out.")
+            raise ValueError(f"diagonal is only for a precomputed kernel, which {name} does not have; leave it out.")
         try:
             values = np.asarray(diagonal, dtype=np.float64)
         except (TypeError, ValueError):
@@ -321,7 +321,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
 
 def _in_types(arrays: Sequence[np.ndarray], pair: PreparedPair) -> Iterator[np.ndarray]:
-    """An array of X and one of Y in the types the data came in, and in the order that model files keep."""
+    """An array for X and one for Y in the dtypes of the data and in C order, as in model files."""
     return (array.astype(pair.dtypes[name], order="C") for array, name in zip(arrays, "XY", strict=True))
 
 

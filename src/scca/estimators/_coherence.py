@@ -1,4 +1,4 @@
-"""How well the strongest features of a component go together on pairs that nothing was learnt from."""
+"""Coherence: how well the strongest features of a component correlate on held-out pairs."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,8 +17,8 @@ def coherence(model: SparseCCA, held_out: tuple[Samples, Samples]) -> float:
 
         sign(l_a) sign(l_b) correlation(x_a, y_b)    on the pairs held out.
 
-    The strongest are those with a weight that have the largest loadings |l|. A feature that does not vary among these
-    pairs correlates with none; a component without a weight in one of the views has 0.
+    The strongest features are those with a weight and the largest loadings |l|. A feature that is constant on these
+    pairs has correlation 0; so has a component without weights in one of the views.
     """
     x, y = (
         _averages(samples.data, _signs(weights, loadings))
@@ -26,12 +26,12 @@ def coherence(model: SparseCCA, held_out: tuple[Samples, Samples]) -> float:
             held_out, (model.x_weights_, model.y_weights_), (model.x_loadings_, model.y_loadings_), strict=True
         )
     )
-    # the mean of all products of one of the first with one of the second is the product of their means
+    # the mean over all pairs (a, b) of products is the product of the means over a and over b
     return float(np.mean(np.einsum("ij,ij->j", x, y)))
 
 
 def _signs(weights: np.ndarray, loadings: np.ndarray) -> sp.csc_array:
-    """One column a component: the signs of its strongest features, over how many there are."""
+    """One column per component: the signs of its strongest features, divided by their number."""
     strength = np.where(weights != 0, np.abs(loadings), 0.0)
     strongest = np.argsort(-strength, axis=0, kind="stable")[:_STRONGEST]
     signs = np.take_along_axis(np.where(strength > 0, np.sign(loadings), 0.0), strongest, axis=0)
@@ -41,7 +41,7 @@ def _signs(weights: np.ndarray, loadings: np.ndarray) -> sp.csc_array:
 
 
 def _averages(samples: MatrixLike, signs: sp.csc_array) -> np.ndarray:
-    """Of the features, centred and of unit norm among these samples, times their signs."""
+    """Mean of the features, centred and scaled to unit norm on these samples, times their signs."""
     used = np.unique(signs.nonzero()[0])
     columns = samples[:, used]
     columns = columns.toarray() if sp.issparse(columns) else np.asarray(columns)

@@ -1,4 +1,4 @@
-"""Algorithm 4: one component after another, each on what the ones before it left."""
+"""Algorithm 4: one component after another, each from what the previous ones left of the views."""
 
 import logging
 from collections.abc import Callable
@@ -23,11 +23,11 @@ logger = logging.getLogger(__name__)
 
 
 class NothingSharedError(ValueError):
-    """The views have not a single component."""
+    """The views share nothing: not even one component exists."""
 
 
 class EmptyComponentWarning(UserWarning):
-    """A component could only be had by holding e at its anchor, or with a smaller penalty."""
+    """A component has no weights, or could only be found by fixing e at its anchor or with a smaller penalty."""
 
 
 @dataclass(frozen=True)
@@ -39,67 +39,70 @@ class Settings:
     tol: float
     max_iter: int
     algorithm: str
-    oriented: bool = False  # the anchored view's coordinates are features, whose signs mean nothing
+    oriented: bool = False  # the e view has features, whose signs are arbitrary
 
     @property
     def effort(self) -> dict[str, Any]:
-        """What every convex problem is solved with."""
+        """The solver's settings, as keyword arguments."""
         return {"tol": self.tol, "max_iter": self.max_iter, "algorithm": self.algorithm}
 
 
 @dataclass(frozen=True)
 class Component:
-    """One component: its anchor, the solver's answer, and weights scaled to training scores of unit norm."""
+    """One component: its anchor, the solver's result, and weights scaled to training scores of unit norm."""
 
     anchor: int
     result: ComponentResult
-    left_score: np.ndarray
-    right_score: np.ndarray
-    left_weights: np.ndarray
-    right_weights: np.ndarray
+    w_score: np.ndarray
+    e_score: np.ndarray
+    w_weights: np.ndarray
+    e_weights: np.ndarray
     converged: bool
 
     @property
     def correlation(self) -> float:
         """The cosine of the two scores, the paper's rho."""
-        return float(self.left_score @ self.right_score)
+        return float(self.w_score @ self.e_score)
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """All components found, and what was taken from each view with them."""
+    """All components found, and the deflation of each view."""
 
     components: list[Component]
-    left: Deflation
-    right: Deflation
+    w_deflation: Deflation
+    e_deflation: Deflation
 
     def __len__(self) -> int:
         return len(self.components)
 
 
 def extract_components(
-    left_view: View,
-    right_view: View,
+    w_view: View,
+    e_view: View,
     n_components: int,
     anchors: AnchorStrategy,
     settings: Settings,
     level: int = logging.DEBUG,
     progress: Callable[[int, int], None] | None = None,
 ) -> Extraction:
-    """Up to `n_components` components of two views, each of what the ones before it left; fewer if one is exhausted."""
+    """Up to `n_components` components of two views, each from what the previous ones left; fewer if one is exhausted.
+
+    `w_view` has the weights w of the problem, `e_view` the anchored weights e.
+    """
     found: list[Component] = []
     search = _Search(anchors, settings)
-    left, right = DeflatedView(left_view), DeflatedView(right_view)
-    while len(found) < n_components and min(left.remaining, right.remaining) > _EXHAUSTED:
-        component = search.next(left, right)
+    w_rest, e_rest = DeflatedView(w_view), DeflatedView(e_view)
+    while len(found) < n_components and min(w_rest.remaining, e_rest.remaining) > _EXHAUSTED:
+        component = search.next(w_rest, e_rest)
         if component is None:
             break
-        # each score is taken back to its own view once more: u = X_j'X_j w and b = K_j e
-        left_rest = left.deflated(left.direction(component.left_score))
-        right_rest = right.deflated(right.direction(component.right_score))
-        if left_rest is None or right_rest is None:
+        # each score is mapped back to its own view: u = X_j'X_j w and b = K_j e
+        w_next = w_rest.deflated(w_rest.direction(component.w_score))
+        e_next = e_rest.deflated(e_rest.direction(component.e_score))
+        if w_next is None or e_next is None:
             break
-        left, right = left_rest, right_rest
+        w_rest, e_rest = w_next, e_next
         found.append(component)
         _log(found, level)
         if progress is not None:
@@ -109,7 +112,7 @@ def extract_components(
             "X and Y have nothing in common: no feature is correlated with any anchor; check the pairing."
         )
     _warn_of_shortcomings(found, n_components)
-    return Extraction(found, left.deflation, right.deflation)
+    return Extraction(found, w_rest.deflation, e_rest.deflation)
 
 
 def _log(found: list[Component], level: int) -> None:
@@ -118,7 +121,7 @@ def _log(found: list[Component], level: int) -> None:
         level,
         "component %d: anchor %d, %d and %d weights, correlation %.4f, gap %.1e, %d passes",
         *(len(found), component.anchor),
-        *(np.count_nonzero(weights) for weights in (component.left_weights, component.right_weights)),
+        *(np.count_nonzero(weights) for weights in (component.w_weights, component.e_weights)),
         *(component.correlation, component.result.dual_gap, component.result.n_passes),
     )
 
@@ -133,36 +136,36 @@ def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
     short = [number for number, component in enumerate(found) if not component.converged]
     if short:
         warn(
-            f"{len(short)} of {len(found)} components did not converge (first: {short[0]}), as converged_ says: raise "
+            f"{len(short)} of {len(found)} components did not converge (first: {short[0]}; see converged_): raise "
             "max_iter or tol.",
             ConvergenceWarning,
         )
 
 
 class _Search:
-    """The search for the next component that is not empty."""
+    """Searches for the next component that is not empty."""
 
     def __init__(self, anchors: AnchorStrategy, settings: Settings):
         self._anchors = anchors
         self._settings = settings
         self._largest = 0.0  # squared norm of the largest target seen: what is tiny beside it is rounding error
 
-    def next(self, left: DeflatedView, right: DeflatedView) -> Component | None:
+    def next(self, w_view: DeflatedView, e_view: DeflatedView) -> Component | None:
         """The component of the first candidate that has one; None if the views share nothing more."""
         empty: list[int] = []
         fallback = None
-        for anchor in self._anchors.candidates(left, right):
-            y = right.columns(np.array([anchor]))[:, 0]
+        for anchor in self._anchors.candidates(w_view, e_view):
+            y = e_view.columns(np.array([anchor]))[:, 0]
             square = float(y @ y)
             self._largest = max(self._largest, square)
             if self._is_visible(square):
-                found = self._solve(left, right, anchor, y, self._settings.mu, self._settings.gamma)
+                found = self._solve(w_view, e_view, anchor, y, self._settings.mu, self._settings.gamma)
                 if found is not None:
                     self._anchors.take(anchor, empty)
                     return found
                 fallback = anchor if fallback is None else fallback
             empty.append(anchor)
-        held = None if fallback is None else self._hold(left, right, fallback)
+        held = None if fallback is None else self._hold(w_view, e_view, fallback)
         if held is not None:
             self._anchors.take(held.anchor, empty)
         return held
@@ -170,52 +173,52 @@ class _Search:
     def _is_visible(self, square: float) -> bool:
         return square > _ORTHOGONAL**2 * self._largest
 
-    def _hold(self, left: DeflatedView, right: DeflatedView, anchor: int) -> Component | None:
-        """The component with e held at its anchor and, if even that is empty, half the largest mu with a weight."""
-        y = right.columns(np.array([anchor]))[:, 0]
+    def _hold(self, w_view: DeflatedView, e_view: DeflatedView, anchor: int) -> Component | None:
+        """The component with e fixed at its anchor and, if even that is empty, at half the largest mu with a weight."""
+        y = e_view.columns(np.array([anchor]))[:, 0]
         held = Penalty(value=np.inf)
-        component = self._solve(left, right, anchor, y, self._settings.mu, held)
+        component = self._solve(w_view, e_view, anchor, y, self._settings.mu, held)
         if component is None:
-            largest = 2.0 * float(np.abs(left.rmatvec(y)).max())
+            largest = 2.0 * float(np.abs(w_view.rmatvec(y)).max())
             half = Penalty(value=0.5 * largest)
-            component = self._solve(left, right, anchor, y, half, held) if largest > 0 else None
+            component = self._solve(w_view, e_view, anchor, y, half, held) if largest > 0 else None
         if component is not None:
             warn(
-                f"every anchor left gives an empty component; one is made with e held at anchor {anchor} and "
-                f"mu={component.result.mu:.3g}: lower {called('mu')} or raise {called('gamma')} to choose otherwise.",
+                f"every remaining anchor gives an empty component; one is made with e fixed at anchor {anchor} and "
+                f"mu={component.result.mu:.3g}: lower {called('mu')} or raise {called('gamma')} to avoid this.",
                 EmptyComponentWarning,
             )
         return component
 
     def _solve(
-        self, left: DeflatedView, right: DeflatedView, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty
+        self, w_view: DeflatedView, e_view: DeflatedView, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty
     ) -> Component | None:
         settings = self._settings
-        anchored = _oriented(right, y) if settings.oriented else right
-        result = solve_views(left, anchored, anchor, y, mu=mu, gamma=gamma, **settings.effort)
+        anchored = _oriented(e_view, y) if settings.oriented else e_view
+        result = solve_views(w_view, anchored, anchor, y, mu=mu, gamma=gamma, **settings.effort)
         if not result.w.any():
             return None
         if isinstance(anchored, OrientedView):
             result = replace(result, e=anchored.signs * np.asarray(result.e))
         w, e = result.w, np.asarray(result.e)
-        left_score, right_score = left.matvec(w), right.matvec(e)
-        left_norm, right_norm = np.linalg.norm(left_score), np.linalg.norm(right_score)
-        if not left_score @ right_score > _ORTHOGONAL * left_norm * right_norm:
-            return None  # weights that rounding errors made
+        w_score, e_score = w_view.matvec(w), e_view.matvec(e)
+        w_norm, e_norm = np.linalg.norm(w_score), np.linalg.norm(e_score)
+        if not w_score @ e_score > _ORTHOGONAL * w_norm * e_norm:
+            return None  # weights that are rounding error
         return Component(
             anchor=anchor,
             result=result,
-            left_score=left_score / left_norm,
-            right_score=right_score / right_norm,
-            left_weights=w / left_norm,
-            right_weights=e / right_norm,
+            w_score=w_score / w_norm,
+            e_score=e_score / e_norm,
+            w_weights=w / w_norm,
+            e_weights=e / e_norm,
             converged=result.converged,
         )
 
 
-def _oriented(right: DeflatedView, y: np.ndarray) -> OrientedView:
-    """The right view with every feature turned to where it goes with the anchor, not against it.
+def _oriented(e_view: DeflatedView, y: np.ndarray) -> OrientedView:
+    """The e view with the sign of every feature chosen so that it correlates positively with the anchor.
 
-    With free signs the other features would cancel the anchor instead of joining it.
+    With free signs the other features would cancel the anchor instead of supporting it.
     """
-    return OrientedView(right, np.where(right.rmatvec(y) < 0, -1.0, 1.0))
+    return OrientedView(e_view, np.where(e_view.rmatvec(y) < 0, -1.0, 1.0))

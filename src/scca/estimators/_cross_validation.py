@@ -30,40 +30,40 @@ logger = logging.getLogger(__name__)
 
 
 class SparseCCACV(SparseCCA):
-    """Sparse CCA whose penalties are the automatic ones times the factors that did best on held-out pairs.
+    """Sparse CCA whose penalties are multiples of the automatic ones, chosen by cross-validation.
 
-    For every fold of the pairs and every (f, g, h) of the factors, a `SparseCCA` with mu = f mu_auto, gamma = g
-    gamma_auto and lambda = h lambda_auto is fitted to the training pairs of the fold and scored on the others. The
-    factors with the best mean score are used for a last fit to all pairs, of which this estimator then has all
-    attributes and methods. Anchors are training samples: no score knows of the pair that a component is built around.
+    For every fold of the pairs and every combination (f, g, h) of the given multipliers, a `SparseCCA` with
+    mu = f mu_auto, gamma = g gamma_auto and lambda = h lambda_auto is fitted to the training pairs of the fold and
+    scored on the others. The combination with the best mean score is fitted to all pairs; this estimator then has all
+    attributes and methods of that fit. Anchors are training samples, so no held-out pair is an anchor.
 
-    What the fits of a fold have in common is computed once: the prepared pairs, and for every ridge the shared factors.
-    Those are rendered from the largest penalty to the smallest, each from the answer before and to its own certificate.
+    What the fits of a fold have in common is computed once: the prepared pairs, and the shared factors for each ridge.
+    These are rendered from the largest penalty to the smallest, each starting from the previous solution and certified
+    on its own.
 
     Parameters
     ----------
     n_components : int, default=2
     mu_factors : sequence of float, optional
-        Of the automatic mu, 1 being that itself; (0.25, 0.5, 1, 2, 4) unless given, or (1,) with the dense rendering
-        and where no features have weights.
+        Multipliers of the automatic mu; by default (0.25, 0.5, 1, 2, 4), or (1,) with the dense rendering or without
+        weights on features.
     gamma_factors : sequence of float, default=(1,)
-        Of the automatic gamma, where samples have weights.
+        Multipliers of the automatic gamma, if samples have weights.
     ridge_factors : sequence of float, optional
-        Of the automatic ridge of shared factors, (0.25, 1, 4) unless given; with anchors there is none. Each factor is
-        tried with each of the others.
+        Multipliers of the automatic ridge of shared factors, by default (0.25, 1, 4); not with anchors. All
+        combinations of the three are tried.
     cv : int, splitter or iterable, default=5
         Number of consecutive folds, a splitter of scikit-learn, or pairs of training and held-out indices. A fold holds
         out at least 2 pairs.
     scoring : {"retrieval", "correlation"} or callable, default="retrieval"
-        Of the scores (n, c) of held-out pairs in the two views: the average precision of finding each one's mate, both
-        directions averaged; the mean over components of the correlation of the two scores; or a function of the two
-        arrays whose value is the larger the better.
+        "retrieval": average precision of finding the mates of held-out pairs, both directions averaged. "correlation":
+        mean over components of the correlation of the two scores. Or a function of the scores (n, c) of held-out pairs
+        in both views; larger is better.
     rule : {"best", "one-standard-error"}, default="best"
-        Which factors to choose: those with the best mean score, or those that leave the fewest features (and samples)
-        with a weight among all with a mean score within one standard error of the best. Equally good ones go to the
-        largest mu, then gamma, then ridge.
+        Choose the multipliers with the best mean score, or, among all within one standard error of the best, those that
+        leave the fewest features (and samples) with a weight. Ties go to the largest mu, then gamma, then ridge.
     n_jobs : int, optional
-        Folds to fit side by side. The results do not depend on it.
+        Folds fitted in parallel. The results do not depend on it.
     verbose : int, default=0
         Above 0, each fit is logged at level INFO, otherwise DEBUG (logger `scca`).
     anchors, representation, rendering, feature_weights, n_features, kernel, kernel_params : as for `SparseCCA`
@@ -74,18 +74,18 @@ class SparseCCACV(SparseCCA):
     Attributes
     ----------
     cv_results_ : dict of arrays
-        A row for every choice of factors, as scikit-learn's searches have it (`pandas.DataFrame(model.cv_results_)`):
-        `mu_factor`, `gamma_factor`, `ridge_factor` (NaN with anchors), `params`, `split0_test_score` and so on,
-        `mean_test_score`, `std_test_score`, `rank_test_score`; and `mean_x_features`, `mean_y_features`, how many
-        features of each view (samples of a dual one) have a weight, for trading error against words to read.
+        One row per combination, as in scikit-learn's searches (`pandas.DataFrame(model.cv_results_)`): `mu_factor`,
+        `gamma_factor`, `ridge_factor` (NaN with anchors), `params`, `split0_test_score` and so on, `mean_test_score`,
+        `std_test_score`, `rank_test_score`; and `mean_x_features`, `mean_y_features`, the number of features of each
+        view (samples of a dual one) with a weight, to trade error against size.
     component_scores_ : ndarray of shape (n_rows, n_components)
         Mean held-out score of every row with the first component alone, the first two, and so on. Anchored components
-        are nested, so there column j - 1 is what a model with j components scores; shared factors are not.
+        are nested, so that column j - 1 is the score of a model with j components; shared factors are not.
     best_index_, best_score_, best_params_ : int, float, dict
-        The row chosen, its mean score, and the parameters that make a `SparseCCA` of it, such as
+        The chosen row, its mean score, and its parameters for `SparseCCA`, such as
         `{"mu": "auto*0.5", "gamma": "auto", "ridge": "auto*4.0"}`; no ridge with anchors.
     mu_factor_, gamma_factor_, ridge_factor_ : float
-        The factors chosen; no `ridge_factor_` with anchors.
+        The chosen multipliers; no `ridge_factor_` with anchors.
     n_splits_ : int
     n_components_, x_weights_, y_weights_, x_rotations_, y_rotations_, mu_, gamma_, ... : as for `SparseCCA`.
 
@@ -152,7 +152,7 @@ class SparseCCACV(SparseCCA):
         self.rule = rule
 
     def fit_with_progress(self, X: MatrixLike, Y: MatrixLike, progress: Progress | None = None) -> Self:
-        """`fit`, calling `progress(made, asked)` after every fit of the search."""
+        """`fit`, calling `progress(done, total)` after every fit of the search."""
         self._check_settings()
         candidates = self._candidates()
         scoring = self._check_search()
@@ -165,7 +165,7 @@ class SparseCCACV(SparseCCA):
             n_components = counted.count_components(counted.prepare_checked(pairs.X, pairs.Y))
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
         if self.anchors is not None:
-            anchor_strategy(self.anchors, n_anchors, n_components)  # refuses anchors that no fold could use
+            anchor_strategy(self.anchors, n_anchors, n_components)  # rejects anchors that no fold could use
         folds = consecutive_folds(self.cv, len(pairs))
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
         scores, used = self._search(trials, pairs, n_components, scoring, progress)
@@ -188,7 +188,7 @@ class SparseCCACV(SparseCCA):
         return self
 
     def _candidates(self) -> list[Penalties]:
-        """Each factor with each of the others; where a penalty has no meaning there is nothing to try."""
+        """All combinations of the multipliers; 1 alone for a penalty that does not apply."""
         factors = self.anchors is None
         no_mu = no_gamma = ""
         no_ridge = "" if factors else "anchors, which have no ridge"
@@ -204,7 +204,7 @@ class SparseCCACV(SparseCCA):
         return [Penalties(mu, gamma, ridge if factors else None) for mu, gamma, ridge in product(mus, gammas, ridges)]
 
     def _check_search(self) -> "Scoring":
-        """The function that scores held-out pairs; an unknown scoring or rule is refused."""
+        """The function that scores held-out pairs; raises ValueError for an unknown scoring or rule."""
         check_choice(self.rule, "rule", _RULES)
         if callable(self.scoring):
             return self.scoring
@@ -218,8 +218,8 @@ class SparseCCACV(SparseCCA):
     def _search(
         self, trials: list[list[Trial]], pairs: Pairs, n_components: int, scoring: "Scoring", progress: Progress | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Held-out scores by factors, folds and components: with the first component, the first two, and so on; and how
-        many features of X and of Y (factors, folds, 2) have a weight.
+        """Held-out scores (combination, fold, number of leading components), and how many features of X and of Y have a
+        weight (combination, fold, 2).
 
         All trials of a fold are one task.
         """
@@ -252,7 +252,7 @@ class SparseCCACV(SparseCCA):
         return np.array(scores), np.array(used)
 
     def _estimator(self, **changed: Any) -> SparseCCA:
-        """A `SparseCCA` with the same settings; what is drawn at random starts from the same state in each."""
+        """A `SparseCCA` with the same settings and the same random state."""
         own = self.get_params(deep=False)
         shared = {name: own[name] for name in SparseCCA().get_params() if name in own}
         return clone(SparseCCA(**{**shared, **changed}))
@@ -292,9 +292,9 @@ _SCORINGS: dict[str, Scoring] = {"retrieval": _retrieval, "correlation": mean_co
 
 @dataclass(frozen=True)
 class Scored:
-    """Scores of the pairs left out with the first component, the first two, ..., and features of X and Y with a weight.
+    """Held-out scores with the first component, the first two, ..., and numbers of features of X and Y with a weight.
 
-    Where fewer components than asked exist, the last score counts for the rest.
+    If fewer components exist than requested, the last score is repeated.
     """
 
     scores: list[float]
@@ -316,25 +316,25 @@ def _finite(score: float) -> float:
     return score
 
 
-# --- what users hand in, and get --------------------------------------------------------------------------------------
+# --- user input, and the table of results -----------------------------------------------------------------------------
 
 
 def factors_to_try(given: Any, name: str) -> tuple[float, ...]:
-    """Factors of the automatic penalty as users write them."""
+    """A user's multipliers of the automatic penalty, checked."""
     try:
         factors = () if isinstance(given, str | bytes) else tuple(float(factor) for factor in given)
     except (TypeError, ValueError):
         factors = ()
     if not factors or not all(0 < factor < np.inf for factor in factors):
         raise ValueError(
-            f"{name} must be one or more finite numbers greater than 0, factors of the automatic penalty; got "
+            f"{name} must be one or more finite numbers greater than 0, multipliers of the automatic penalty; got "
             f"{given!r}: pass for example (0.5, 1, 2)."
         )
     return factors
 
 
 def _tried(given: Any, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
-    """The factors to try; `meaningless` names what leaves nothing to try."""
+    """The multipliers to try; `meaningless` names the setting, if any, with which the penalty does not apply."""
     if given is None:
         return (1.0,) if meaningless else default
     factors = factors_to_try(given, name)

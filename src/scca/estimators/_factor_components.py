@@ -40,13 +40,13 @@ logger = logging.getLogger(__name__)
 
 _VIEWS = ("X", "Y")
 _USUAL_EFFORT = {"tol": 1e-6, "max_iter": DEFAULT_MAX_ITER, "algorithm": "working-set"}
-_MOST_WEIGHTS = 100  # of a factor that a person can look through
-_RIDGE = 0.25  # of the factors, beside samples of unit norm
-_RIDGE_PAIRS = 10_000  # more pairs have more rare features, of which a fixed ridge makes factors of few samples each
+_MOST_WEIGHTS = 100  # of a factor: more are too many to read
+_RIDGE = 0.25  # of the factors, for samples of unit norm
+_RIDGE_PAIRS = 10_000  # more pairs have more rare features, which a fixed ridge would turn into factors of few samples
 
 
 class FactorComponents(PairedTransformer):
-    """The part of `SparseCCA` that fits shared factors, as its docstring says."""
+    """The part of `SparseCCA` that fits shared factors; its docstring describes the method."""
 
     _chooses_features = True
 
@@ -58,7 +58,7 @@ class FactorComponents(PairedTransformer):
         return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit, progress))
 
     def _keep(self, pair: PreparedPair, fit: FactorFit, n_components: int, held_out: HeldOut | None = None) -> Self:
-        """What a fit leaves behind, and what there is to warn of."""
+        """Store the result of a fit, and warn of its problems."""
         if fit.scores.shape[1] < n_components:
             warn(
                 f"the views share {fit.scores.shape[1]} of {called('n_components', n_components)} factors; set "
@@ -66,7 +66,7 @@ class FactorComponents(PairedTransformer):
                 ConvergenceWarning,
             )
         if not fit.converged:
-            warn("the factors did not converge, as converged_ says; ask for fewer components.", ConvergenceWarning)
+            warn("the factors did not converge (see converged_); ask for fewer components.", ConvergenceWarning)
 
         empty = [
             j for j in range(fit.scores.shape[1]) if not all(r.weights[:, j].any() for r in fit.renderings.values())
@@ -80,7 +80,7 @@ class FactorComponents(PairedTransformer):
         if held_out is not None and held_out.p_value > CHANCE:
             warn(
                 "the pairs share no more than chance: their largest correlation on pairs left out has a p-value of "
-                f"{held_out.p_value:.2g}; check that row i of X and row i of Y are the same thing.",
+                f"{held_out.p_value:.2g}; check that row i of X and row i of Y are the same sample.",
                 DataWarning,
             )
 
@@ -88,7 +88,7 @@ class FactorComponents(PairedTransformer):
         self._begin(pair, {"X": x.view, "Y": y.view}, (x.weights, y.weights), (x.weights, y.weights))
         for name in ("mu", "objective", "dual_gap", "n_passes"):
             setattr(self, f"{name}_", np.array([getattr(rendering, name) for rendering in (x, y)]))
-        self.n_iter_ = np.maximum(1, np.maximum(x.n_iter, y.n_iter))  # scikit-learn wants at least one
+        self.n_iter_ = np.maximum(1, np.maximum(x.n_iter, y.n_iter))  # scikit-learn requires at least one
         self.converged_ = x.converged & y.converged & fit.converged
         self.correlations_ = _cosines(x.view.matmat(x.weights), y.view.matmat(y.weights))
         self.x_loadings_, self.y_loadings_ = (_loadings(view, fit.scores) for view in pair.views.values())
@@ -114,7 +114,7 @@ class FactorComponents(PairedTransformer):
         sparse = self.anchors is None and len(self._dense_views) < len(_VIEWS) and not self._dual_views
         if not automatic or not sparse or self.feature_weights is None:
             return super()._read_features(X, Y, n_components)
-        # by the automatic ridge, whichever the factors have: models with other ridges read the same features
+        # always with the automatic ridge, so that models with other ridges use the same features
         settings = replace(self._check_factor_settings(), dense=_VIEWS, ridge=_RIDGE)
         with blas_threads_for(X.size, Y.size):
             return needed_share(X, Y, self._preparing(), n_components, settings)
@@ -145,9 +145,9 @@ class FactorComponents(PairedTransformer):
         )
 
     def count_components(self, pair: PreparedPair) -> int:
-        """As many as are asked for, or as factors hold on pairs left out.
+        """The requested number of components or, if "auto", the number of factors that hold on pairs left out.
 
-        By dense weights, for it is the factors that are counted.
+        Counted with dense weights, since it is factors that are counted, not their renderings.
         """
         asked = self._components_asked()
         if asked is not None:
@@ -160,7 +160,7 @@ class FactorComponents(PairedTransformer):
         return Pairs(pair.samples["X"], pair.samples["Y"], kernels)
 
     def _draws(self) -> np.random.RandomState:
-        """What draws the pairs that are left out; without a seed the same ones in every fit."""
+        """The generator that draws the pairs left out; without a seed, the same ones in every fit."""
         return check_random_state(0 if self.random_state is None else self.random_state)
 
     def _components_asked(self) -> int | None:
@@ -209,9 +209,9 @@ class FactorComponents(PairedTransformer):
 
 
 def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> "Iterator[FactorComponents]":
-    """Copies of the models, each fitted to the same pairs of which none is left out, one in memory at a time.
+    """Copies of the models, each fitted to all of the same pairs, one in memory at a time.
 
-    Those of one ridge in a row share the factors, and each penalty is solved from the answer before.
+    Consecutive models with the same ridge share the factors, and each penalty starts from the previous solution.
     """
     threads = blas_threads_for(*(view.n_stored for view in pair.views.values()))
     asked = [(model, _fitted_to(pair, model._check_factor_settings())) for model in models]
@@ -227,8 +227,8 @@ def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> 
 
 
 def _fitted_to(pair: PreparedPair, settings: FactorSettings) -> FactorSettings:
-    """The settings for so many pairs and features."""
-    if pair.n_features is None:  # no feature is like another: a factor needs more of them
+    """The settings adapted to the number of pairs and features."""
+    if pair.n_features is None:  # features were not selected beforehand: a factor needs more of them
         settings = replace(settings, most=2 * settings.most)
     if settings.ridge_is_automatic:
         factor = settings.ridge / _RIDGE
@@ -237,12 +237,12 @@ def _fitted_to(pair: PreparedPair, settings: FactorSettings) -> FactorSettings:
 
 
 def _automatic_ridge(n_samples: int) -> float:
-    """The same share of the samples wherever there are many, so that a factor concerns no smaller a share of them."""
+    """Proportional to the number of samples if there are many, so that each factor concerns enough of them."""
     return _RIDGE * max(1.0, n_samples / _RIDGE_PAIRS)
 
 
 def refuse_without_factors(model: PairedTransformer) -> None:
-    """What has no meaning for anchored components must be as it was."""
+    """Raise ValueError if a parameter of shared factors is set for anchored components."""
     for name, default in (("rendering", "sparse"), ("ridge", "auto"), ("held_out", 5)):
         value = getattr(model, name)
         unchanged = isinstance(value, type(default)) and not isinstance(value, bool) and value in (default, 0)
@@ -256,6 +256,6 @@ def _cosines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _loadings(view: View, scores: np.ndarray) -> np.ndarray:
-    """Cosines of every coordinate of a view, as it is prepared, with each factor."""
+    """Cosine of every prepared coordinate of a view with each factor."""
     norms = np.sqrt(view.square_norms())
     return view.rmatmat(scores) / np.where(norms > 0, norms, 1.0)[:, None]

@@ -16,18 +16,18 @@ class FactorSettings:
     Attributes
     ----------
     ridge : float
-        lambda of the factors and, four times it, of the weights.
+        lambda of the factors; the weights use four times this.
     ridge_is_automatic : bool
-        Then it is raised where weights explain more of a factor than so few samples can tell.
+        Whether the ridge of the weights is raised where they would overfit a factor of few samples.
     mu, gamma : Penalty
-        Of the selection of features, and of samples where a view is dual; the automatic value is a share of the mean of
-        |2 A't|, raised where more than `most` would be selected.
+        For selecting features, and samples of a dual view; the automatic value is a share of the mean of |2 A't|,
+        raised where more than `most` would be selected.
     most : int
-        Weights of a factor: with more of them its automatic penalty is raised.
+        Maximum number of weights per factor under the automatic penalty.
     dense : collection of str
-        Names of the views that have weights on all coordinates instead.
+        Names of the views with weights on all coordinates.
     effort : dict
-        What every convex problem is solved with.
+        The solver's settings, as keyword arguments.
     """
 
     ridge: float

@@ -1,4 +1,4 @@
-"""Shared factors: scores that both views predict, turned to simple structure and rendered in each view."""
+"""Shared factors: scores that both views predict, rotated to simple structure and rendered in each view."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ def fit_factors(
     settings: FactorSettings,
     turn: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> FactorFit:
-    """Factors of the views, turned to simple structure (or by `turn`, a function of T) and rendered in each."""
+    """Factors of the views, rotated to simple structure (or by `turn`, a function of T) and rendered in each."""
     found = find_factors(views, n_components, settings, turn)
     return next(factor_path(views, samples, found, [settings]))
 
@@ -52,21 +52,21 @@ def find_factors(
     settings: FactorSettings,
     turn: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Factors:
-    """Factors of the views, turned to simple structure (or by `turn`, a function of T).
+    """Factors of the views, rotated to simple structure (or by `turn`, a function of T).
 
-    Beside views that are to be read, those with weights on all coordinates do not say where simple structure is.
+    Simple structure is sought in the views with sparse weights; in all views if there are none.
     """
     found = shared_factors(list(views.values()), n_components, [settings.ridge] * len(views))
     if not len(found.values):
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
-    T = found.scores * found.values  # what the views share most weighs most in whatever is compared by scores
+    T = found.scores * found.values  # so that the strongest factors count most when scores are compared
     rotation = None
     if turn is None:
         read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
         loadings = np.vstack([view.rmatmat(T) for view in read])
         rotation = varimax(equalized(loadings))
         R = rotation.matrix[:, np.argsort(-np.linalg.norm(T @ rotation.matrix, axis=0), kind="stable")]
-        R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # to where few coordinates load strongly
+        R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # the few large loadings positive
         T = T @ R
     else:
         T = turn(T)
@@ -76,9 +76,9 @@ def find_factors(
 def factor_path(
     views: Mapping[str, PreparedView], samples: Mapping[str, Any], found: Factors, settings: Sequence[FactorSettings]
 ) -> Iterator[FactorFit]:
-    """The same factors with one penalty after the other, each solved from the answer before.
+    """The same factors at one penalty after another, each starting from the previous solution.
 
-    The largest had best be first. One fit at a time is in memory.
+    Decreasing penalties are fastest. One fit is in memory at a time.
     """
     path = RenderingPath(views, samples, found.scores)
     for setting in settings:
@@ -86,7 +86,7 @@ def factor_path(
 
 
 def aligned(T: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """T turned (by an orthogonal matrix, as far as T has columns) to come nearest to `target`, of the same rows."""
+    """T rotated to come nearest to `target` (orthogonal Procrustes); both have the same rows."""
     U, _, V = np.linalg.svd(T.T @ target, full_matrices=False)
     return T @ (U @ V)
 
@@ -103,9 +103,9 @@ def held_out_scores(
     train: np.ndarray,
     test: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of the pairs `test` in both views, by factors learnt anew from the pairs `train`.
+    """Scores of the pairs `test` in both views, from factors learnt from the pairs `train` alone.
 
-    They are turned to T, scores of all pairs; without T they are not turned at all, the strongest first.
+    The factors are rotated to match T, scores of all pairs; without T they are not rotated, strongest first.
     """
     pair = model.prepare_checked(*pairs.training(train))
     n_components = pair.n_components if T is None else T.shape[1]

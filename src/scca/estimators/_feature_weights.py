@@ -1,4 +1,4 @@
-"""How well each feature of a view is predicted from the other view, and the weight this earns it."""
+"""Feature weights: how well the other view predicts each feature."""
 
 from collections.abc import Iterator
 from numbers import Integral
@@ -13,19 +13,19 @@ from ..views import FeatureView, inverse_norms
 __all__ = ["FEWEST_PAIRS", "KEPT", "MOST_PAIRS", "elimination", "held_out_gain", "shared_weights"]
 
 FEWEST_PAIRS = 4
-KEPT = 0.7  # of a view's features in each round of elimination
-MOST_PAIRS = 2000  # used for the estimate, which takes a square matrix of them
+KEPT = 0.7  # share of a view's features kept in each round of elimination
+MOST_PAIRS = 2000  # used for the estimate, which needs a square matrix of this size
 
-_RIDGE = 1.0  # beside a kernel whose mean diagonal is 1
-_LEAST = 0.02  # a feature that cannot be predicted keeps a little weight
+_RIDGE = 1.0  # for a kernel whose mean diagonal is 1
+_LEAST = 0.02  # R^2 is not taken below this: a feature that cannot be predicted keeps a little weight
 _MOST_POWER = 0.25
-_PAIRS_OF_MOST = 100  # up to here; the more pairs, the less the factors need to be told what is shared
-_ROUNDING = 1e-20  # squares below this share of the largest are those of a constant
-_ROUNDING_OF_NORMS = 1e-12  # the same of samples that have none of the features
+_PAIRS_OF_MOST = 100  # up to so many pairs; with more, factors depend less on the weights
+_ROUNDING = 1e-20  # a feature whose sum of squares is below this share of the largest is constant
+_ROUNDING_OF_NORMS = 1e-12  # the same for samples that have none of the features
 
 
 class _Side:
-    """One of the two views: a kernel that predicts and, where it has features, features to be predicted."""
+    """One view: the kernel that predicts the other view and, unless it is a kernel itself, features to be predicted."""
 
     def __init__(self, view: FeatureView | np.ndarray):
         self._whole: Any = view
@@ -37,7 +37,7 @@ class _Side:
         self.kernel = view.outer() if isinstance(view, FeatureView) else view
 
     def keep(self, kept: np.ndarray) -> None:
-        """Read these features alone, also for the norm of a sample."""
+        """Use these features alone, also for the norm of a sample."""
         self.kept = kept
         part = self._whole.restricted(kept)
         scale = self._whole.scale
@@ -50,7 +50,7 @@ class _Side:
         self.kernel = kernel
 
     def drop_some(self, budget: int) -> None:
-        """Keep seven tenths of the features, those that gain most, and no fewer than `budget`."""
+        """Keep the seven tenths of the features with the largest gain, and no fewer than `budget`."""
         if not self._has_features or len(self.kept) <= budget:
             return
         count = max(budget, int(KEPT * len(self.kept)))
@@ -77,13 +77,12 @@ class _Side:
 def shared_weights(
     first: FeatureView | np.ndarray, second: FeatureView | np.ndarray, n_features: int | float | None = None
 ) -> list[np.ndarray | None]:
-    """max(R^2, 0.02)^p of every feature of both views, R^2 as `held_out_gain` gives it.
+    """max(R^2, 0.02)^p of every feature of both views, with R^2 from `held_out_gain`.
 
-    p is 1/4 for up to 100 pairs and falls with the root of their number, p = 2.5 / sqrt(n).
+    p is 1/4 for up to 100 pairs and 2.5 / sqrt(n) for more.
 
     A view without features is given as its kernel matrix, and gets None. With `n_features`, a number or a share of a
-    view's features (but no fewer than half as many as pairs), all but so many get the weight 0: the last of
-    `elimination`.
+    view's features (but at least half as many as pairs), all others get the weight 0: the last of `elimination`.
     """
     *_, last = elimination(first, second, n_features)
     return last
@@ -92,10 +91,10 @@ def shared_weights(
 def elimination(
     first: FeatureView | np.ndarray, second: FeatureView | np.ndarray, n_features: int | float | None
 ) -> Iterator[list[np.ndarray | None]]:
-    """Weights of both views with all features, then with fewer and fewer, and at last with `n_features`.
+    """Weights of both views with all features, then with fewer and fewer, finally with `n_features`.
 
-    Three tenths of a view's features, those that gain least from the features left in the other, are dropped in each
-    round and the rest is judged anew: a feature that only dropped ones predicted goes as well.
+    Each round drops the three tenths of a view's features that the remaining features of the other view predict worst,
+    and reassesses the rest: a feature that only dropped ones predicted goes next.
     """
     sides = _Side(first), _Side(second)
     budgets = [side.budget(n_features) for side in sides]
@@ -113,18 +112,18 @@ def _power(n_pairs: int) -> float:
 
 
 def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How much better than its mean kernel ridge regression on the other view predicts a feature of samples left out.
+    """How much better kernel ridge regression on the other view predicts each feature than its mean does.
 
-    With the other view's kernel K, centred and scaled to a mean diagonal of 1, the regression with a mean has the hat
-    matrix H = K (K + I)^-1 + 11'/n, and leaving sample i out turns its residual x_i - (H x)_i into
-    (x_i - (H x)_i) / (1 - H_ii); the mean alone is H = 11'/n.
+    Both by leave-one-out. With the other view's kernel K, centred and scaled to a mean diagonal of 1, the regression
+    with an intercept has the hat matrix H = K (K + I)^-1 + 11'/n, and the leave-one-out residual of sample i is
+    (x_i - (H x)_i) / (1 - H_ii); for the mean, H = 11'/n.
 
     Returns
     -------
     gain : ndarray of shape (m,)
-        Sum of squares left out by the mean, less that of the regression; negative where the other view misleads.
+        Sum of squared residuals of the mean less that of the regression; negative if the other view misleads.
     deviation : ndarray of shape (m,)
-        The former sum: gain / deviation is the held-out R^2.
+        Sum of squared residuals of the mean: gain / deviation is the held-out R^2.
     """
     n = len(other_kernel)
     K = other_kernel - other_kernel.mean(axis=0)
@@ -140,7 +139,7 @@ def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarr
 
 
 def _inverse(positive: np.ndarray) -> np.ndarray:
-    """Of a positive definite matrix."""
+    """The inverse of a positive definite matrix."""
     factor, _ = cho_factor(positive, lower=True)
     lower = np.tril(dpotri(factor, lower=True)[0])
     return lower + np.tril(lower, -1).T

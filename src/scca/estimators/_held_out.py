@@ -1,4 +1,4 @@
-"""How well components hold on pairs that were left out in fitting them."""
+"""How well components hold on pairs left out of the fit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ __all__ = ["CHANCE", "HeldOut", "count_shared", "held_out_correlations"]
 
 CHANCE = 0.05  # level of the tests whether the pairs share anything
 
-_MANY_PAIRS = 20_000  # from here on one split tells enough; it leaves out as many at most
+_MANY_PAIRS = 20_000  # from here on a single split is enough; it leaves out at most as many
 _PERMUTATIONS = 199
-_LOOKED_AHEAD = 10  # factors that have to be chance together
-_LEAST = 3  # pairs left out, for a correlation to mean anything
+_LOOKED_AHEAD = 10  # factors in a row that have to be no better than chance
+_LEAST = 3  # pairs left out, for a correlation to be meaningful
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Correlations (c,) of the two views' scores on pairs left out, and the chance that they share nothing.
+    """Correlations (c,) of the two views' scores on pairs left out, and a p-value for sharing nothing.
 
-    `p_value` tests the largest correlation on pairs left out in one split, half of them or one fold of many, over all
-    components learnt from the others, against the same with the pairs permuted.
+    `p_value` tests the largest correlation over all components, on the pairs left out in one split (half of them, or
+    one fold if there are many pairs), against permuted pairs.
     """
 
     correlations: np.ndarray
     p_value: float
 
 
-# the scores of held-out samples in both views, given the pairs, the rows to learn from and the rows left out
+# scores of held-out samples in both views, given the pairs, the training rows and the rows left out
 FoldScores = Callable[[Pairs, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
@@ -43,12 +43,12 @@ def held_out_correlations(
     random_state: np.random.RandomState,
     progress: Progress | None = None,
 ) -> HeldOut:
-    """Average over folds, by Fisher's z, the correlations within the pairs left out; and test whether there are any.
+    """Correlations on the pairs left out, averaged over folds by Fisher's z, and a test whether there are any.
 
-    Everything is learnt anew from the other pairs by `scores`. The test has a split of its own, half of the pairs:
-    there, permuting the pairs left out needs no other fit and is exact, whereas the folds learn from each other's pairs
-    and vary more together than permutations of each tell. Of many pairs one split leaves enough out for both. Where
-    there are too few pairs to leave any out, all is NaN.
+    `scores` learns everything from the other pairs. The test has a split of its own, half of the pairs: there,
+    permuting the pairs left out needs no further fit and is exact, whereas folds learn from each other's pairs, so
+    that their results depend on each other. With many pairs one split serves both. With too few pairs to leave any
+    out, everything is NaN.
     """
     if len(pairs) < 2 * _LEAST:
         return HeldOut(np.full(n_components, np.nan), np.nan)
@@ -61,11 +61,11 @@ def held_out_correlations(
 
 
 def count_shared(scores: FoldScores, pairs: Pairs, random_state: np.random.RandomState) -> int:
-    """How many factors, the strongest first, come before ten in a row that are no better than chance.
+    """How many factors, strongest first, come before ten in a row that are no better than chance.
 
-    `scores` gives factors as regularised CCA orders them. The largest correlation of the J-th and the nine after it, on
-    pairs left out, is tested as in `held_out_correlations`, for J = 1, 2, ...: one factor that does not hold is not
-    the end, and one among hundreds that holds by chance does not make all before it real.
+    `scores` gives factors as regularised CCA orders them. For J = 1, 2, ..., the largest correlation of the J-th and
+    the next nine on pairs left out is tested as in `held_out_correlations`: a single factor that does not hold does not
+    end the count, and a single one among hundreds that holds by chance does not extend it to all before.
     """
     if len(pairs) < 2 * _LEAST:
         return 1
@@ -77,11 +77,11 @@ def count_shared(scores: FoldScores, pairs: Pairs, random_state: np.random.Rando
 
 
 def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator, width: int | None = None) -> np.ndarray:
-    """For each column, the p-value of the largest association of it and the `width` - 1 (all) columns after it.
+    """For each column, the p-value of the largest statistic of it and the next `width` - 1 (or all) columns.
 
-    Against permuted pairs, which are exact whatever the statistic. It is sum(a b) / sqrt(sum(a^2 b^2)): samples scaled
-    to unit norm vary little in both views where they have much of a strong factor, and correlations of what varies
-    together in scale are larger by chance than those of permuted pairs.
+    By permutation of the pairs, which is exact for any statistic. It is sum(a b) / sqrt(sum(a^2 b^2)), not the
+    correlation: samples of unit norm that have much of a strong factor vary little in both views, and a common scale
+    makes correlations larger by chance than those of permuted pairs.
     """
     A, B = _standardized(A), _standardized(B)
     columns = A.shape[1]
@@ -99,7 +99,7 @@ def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator, width: int
 
 
 def _splits(n: int, n_folds: int, rng: np.random.Generator) -> list[Split]:
-    """The split of the test, then the folds; of many pairs one fold alone, which serves the test as well."""
+    """The split of the test, then the folds; with many pairs a single fold, which also serves the test."""
     if n >= _MANY_PAIRS:
         return [_split(n, n // max(n_folds, 2), rng)]
     tested = _split(n, n // 2, rng)
@@ -121,7 +121,7 @@ def _correlations(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _standardized(scores: np.ndarray) -> np.ndarray:
-    """Centred columns of unit norm; those that do not vary become 0."""
+    """Centred columns of unit norm; constant ones become 0."""
     centred = scores - scores.mean(axis=0)
     norms = np.linalg.norm(centred, axis=0)
     return centred / np.where(norms > 0, norms, 1.0)

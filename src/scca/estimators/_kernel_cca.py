@@ -1,4 +1,4 @@
-"""Regularised kernel CCA, the baseline."""
+"""Regularised kernel CCA, the dense baseline."""
 
 from collections.abc import Callable
 from numbers import Real
@@ -20,7 +20,7 @@ __all__ = ["KernelCCA"]
 
 
 class KernelCCA(PairedTransformer):
-    """Kernel canonical correlation analysis of two paired views, regularised.
+    """Regularised kernel canonical correlation analysis of two paired views.
 
     Finds, one component after another, a and b that maximise a'K_x K_y b subject to
 
@@ -29,8 +29,8 @@ class KernelCCA(PairedTransformer):
     where r is the regularisation and K_x, K_y are the kernel matrices of the views, centred and scaled to unit norm.
     With linear kernels this is CCA with the covariances C replaced by (1 - r) C + r I: r = 0 is classical CCA and r = 1
     partial least squares. With K = U L U' the problem is one singular value decomposition of W_x U_x'U_y W_y with
-    W = sqrt(L / ((1 - r) L + r)), on the eigenvalues above rounding error only, so singular kernels and more features
-    than samples are no trouble.
+    W = sqrt(L / ((1 - r) L + r)), restricted to eigenvalues above rounding error, so that singular kernels and more
+    features than samples are allowed.
 
     Parameters
     ----------
@@ -43,16 +43,16 @@ class KernelCCA(PairedTransformer):
     feature_weights : "shared" or None, default=None
         Weight the features as `SparseCCA` does, before anything else. Not for a kernel that is not linear.
     n_features : int, optional
-        How many features of either view to read, with "shared" feature weights; as for `SparseCCA`
+        How many features of each view to read, with "shared" feature weights; as for `SparseCCA`.
     n_jobs : int, optional
         Threads that compute a kernel that is not linear. The results do not depend on it.
 
     Attributes
     ----------
     n_components_ : int
-        How many components were found; fewer than asked if a view has a smaller rank.
+        Number of components found; fewer than requested if a view has a smaller rank.
     x_weights_, y_weights_ : ndarray of shape (n_samples, n_components_)
-        a_j and b_j, scaled as in the problem above; the sign makes the largest training score of X positive.
+        a_j and b_j, scaled as above; signs make the largest training score of X positive.
     x_rotations_, y_rotations_ : the same arrays: kernel CCA is not deflated.
     canonical_values_ : ndarray of shape (n_components_,)
         The maxima: canonical correlations for r = 0, shrunk ones otherwise.
@@ -97,11 +97,11 @@ class KernelCCA(PairedTransformer):
         return ("X", "Y")
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Learn the components of paired samples; parameters as for `SparseCCA.fit`, kernel matrices if precomputed."""
+        """Learn the components of paired samples; as for `SparseCCA.fit`, both kernel matrices if precomputed."""
         return self.fit_prepared(self.prepare(X, Y))
 
     def fit_prepared(self, pair: PreparedPair) -> Self:
-        """Learn the components of what `prepare` made of the data."""
+        """Learn the components from the result of `prepare`."""
         r = self._check_settings()
         x_spectrum, y_spectrum = spectrum_of(pair.views["X"]), spectrum_of(pair.views["Y"])
         x_gain, y_gain = x_spectrum.gain(1 - r, r), y_spectrum.gain(1 - r, r)
@@ -130,7 +130,7 @@ class KernelCCA(PairedTransformer):
         return LinearKernelView(view) if isinstance(view, FeatureView) else view
 
     def _check_settings(self) -> float:
-        """The regularisation; whatever is wrong with the parameters is refused."""
+        """The regularisation; raises ValueError for an invalid parameter."""
         self._check_weighting()
         r = self.regularization
         if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:

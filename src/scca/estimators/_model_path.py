@@ -1,4 +1,4 @@
-"""A whole model at many penalties: what it reads, how well it holds on pairs left out, how its features go together."""
+"""A whole model at many penalties: features read, error and correlation on pairs left out, coherence."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -23,37 +23,36 @@ from ._trials import Penalties, Trial, fits_of_a_fold, fitted_models, mean_corre
 
 __all__ = ["ModelPath", "model_path"]
 
-_LOWEST = 0.05  # of the automatic penalty, unless penalties are given
-_LEAST_TOP = 2.0  # times the automatic penalty: where the path begins at least
+_LOWEST = 0.05  # times the automatic penalty: where the default path ends
+_LEAST_TOP = 2.0  # times the automatic penalty: the default path starts no lower
 
 
 @dataclass(frozen=True, eq=False)
 class ModelPath:
-    """What became of a model at every penalty, the largest first; all arrays have one entry a penalty.
+    """A model at every penalty, largest first; all arrays have one entry per penalty.
 
     Attributes
     ----------
     mu_factors : ndarray
-        The penalty over the automatic one, of every component and view.
+        The penalty divided by the automatic one, for every component and view.
     mus : ndarray
         The penalty itself, median over components and views.
     x_features, y_features : ndarray of int
-        Features with a weight in any component, which are all that the model of all pairs reads.
+        Number of features with a weight in any component, in the model of all pairs; it reads no others.
     weights : ndarray
-        Weights of a component and view, median over both.
+        Number of weights, median over components and views.
     errors, error_spreads : ndarray
-        1 - average precision of finding the mates of pairs left out, mean over the folds and its standard error, the
-        standard deviation over the folds divided by the root of their number; NaN of a single fold.
+        1 - average precision of finding the mates of pairs left out, mean over the folds, and its standard error (the
+        standard deviation over the folds divided by the root of their number; NaN for a single fold).
     correlations : ndarray
-        Of the two views' scores of pairs left out, mean over components and folds.
+        Correlation of the two views' scores on pairs left out, mean over components and folds.
     coherences : ndarray
-        How well the strongest features of both views go together: mean over components, and over all pairs of one of a
-        component's 8 strongest features of X and one of Y, of their correlation on the pairs left out, turned by the
-        signs of their loadings; mean over the folds. 1 if they always come together, 0 if by chance. A component of
-        fewer features is judged by these, so that it rises where there are few. It is no measure of how well a model
-        reads beside another: docs/tuning has it beside the NPMI of words.
+        Mean correlation, on pairs left out, of a component's 8 strongest features of X with its 8 strongest of Y, each
+        multiplied by the sign of its loading; mean over components and folds. 1 if the features always occur together,
+        0 if only by chance. Components with fewer features are averaged over these, so that coherence rises where
+        features are few. It does not rank models by readability: docs/tuning compares it with the NPMI of words.
     x_weights, y_weights : tuple of csc_array of shape (n_features, n_components)
-        The model of all pairs; component j is the same factor all along.
+        Weights of the model of all pairs; component j is the same factor at every penalty.
     """
 
     mu_factors: np.ndarray
@@ -72,12 +71,12 @@ class ModelPath:
         return len(self.mu_factors)
 
     def numbers(self) -> dict[str, list[Any]]:
-        """All but the weights as plain lists, which can be saved as JSON."""
+        """Everything but the weights as plain lists, which can be saved as JSON."""
         named = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: values.tolist() for name, values in named.items() if isinstance(values, np.ndarray)}
 
     def frame(self) -> Frame:
-        """One row a penalty (needs pandas)."""
+        """One row per penalty (needs pandas)."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -85,9 +84,9 @@ class ModelPath:
         return pd.DataFrame(self.numbers())
 
     def plot(self, *, names: Sequence[str] = ("X", "Y")) -> Any:
-        """A figure of errors, coherence and features read over the penalty (needs matplotlib); `names` of the views.
+        """A figure of errors, coherence and features read over the penalty (needs matplotlib); `names` label the views.
 
-        To be saved by `figure.savefig("path.png")`; a notebook shows it.
+        Save it with `figure.savefig("path.png")`; notebooks display it.
         """
         from ._path_figure import path_figure
 
@@ -108,27 +107,27 @@ def model_path(
     """Shared factors at many penalties: features read, and error, correlation and coherence on pairs left out.
 
     The factors of all pairs, and those of every fold's training pairs, are found once and rendered from the largest
-    penalty to the smallest, each from the answer before and to a certificate of its own. One model is in memory at a
-    time; of the weights of all pairs those that are not 0 are kept.
+    penalty to the smallest, each starting from the previous solution and certified on its own. One model is in memory
+    at a time; the nonzero weights of the model of all pairs are kept.
 
     Parameters
     ----------
     model : SparseCCA
-        What to follow, not changed: shared factors with weights on few features of both views. Its `mu` is not looked
-        at. Its `random_state` draws the folds.
+        A model of shared factors with sparse weights on the features of both views; not modified. Its `mu` is ignored,
+        and its `random_state` draws the folds.
     X, Y : {array, sparse matrix, data frame}
         Paired samples as for `model.fit`.
     mu_factors : sequence of float, optional
-        Factors of the automatic penalty. If there are none, `n_mus` in even steps of the logarithm from where the first
-        component loses its last weight in a view down to 0.05, the automatic penalty (1) among them.
+        Multipliers of the automatic penalty. By default `n_mus` values, evenly spaced in the logarithm, from where the
+        first component loses its last weight in a view down to 0.05, the automatic penalty (1) included.
     n_mus : int, default=16
-        At least 3.
+        Number of penalties if `mu_factors` is not given; at least 3.
     cv : int, splitter or iterable, default=5
         Number of random folds, a splitter of scikit-learn, or pairs of training and held-out indices.
     n_jobs : int, optional
-        Folds side by side. The results do not depend on it.
+        Folds fitted in parallel. The results do not depend on it.
     progress : callable, optional
-        Called with the numbers of folds done and to do.
+        Called with the number of folds done and the total.
 
     Returns
     -------
@@ -156,7 +155,7 @@ def model_path(
         factors = np.unique(factors_to_try(mu_factors, "mu_factors"))[::-1]
     candidates = [Penalties(mu=float(factor), ridge=None) for factor in factors]
 
-    with silenced(EmptyComponentWarning):  # few penalties leave every component a weight
+    with silenced(EmptyComponentWarning):  # expected at large penalties
         fitted = [_Model.of(each) for each in fitted_models(_models(model, candidates), prepared)]
     tasks = (
         [(each, Trial(fold, *split, tried)) for each, tried in zip(_models(model, candidates), candidates, strict=True)]
@@ -186,7 +185,7 @@ def model_path(
 
 @dataclass(frozen=True)
 class _Model:
-    """What is kept of a model of all pairs."""
+    """The kept part of a model of all pairs."""
 
     mu: float
     x_weights: sp.csc_array
@@ -216,7 +215,7 @@ def _models(model: SparseCCA, candidates: Sequence[Penalties]) -> Iterator[Spars
 
 
 def _grid(model: SparseCCA, prepared: PreparedPair, n_mus: int) -> np.ndarray:
-    """From where a component first loses its last weight, max |2 A't|, down to few percent of the automatic penalty."""
+    """From where a component first loses its last weight, max |2 A't|, down to 0.05 times the automatic penalty."""
     with silenced(EmptyComponentWarning):
         automatic = clone(model).fit_prepared(prepared)
     loadings = automatic.x_loadings_, automatic.y_loadings_
@@ -230,13 +229,13 @@ def _grid(model: SparseCCA, prepared: PreparedPair, n_mus: int) -> np.ndarray:
 
 
 def _checked(model: Any) -> SparseCCA:
-    """A copy of a model that has a path, with the automatic penalty and nothing left out of its fits."""
+    """A copy of the model, with the automatic penalty and no held-out folds; raises ValueError if it has no path."""
     if not isinstance(model, SparseCCA) or "mu" not in model.get_params():
         raise ValueError(f"model must be a SparseCCA; got {shown(model)}: pass for example SparseCCA(20).")
     if model.anchors is not None or model.rendering != "sparse" or model._dual_views:
         raise ValueError(
-            "a model has a path of mu if it has shared factors with weights on few features of both views; leave "
-            "anchors, rendering, kernel and representation as they are by default."
+            "model_path needs shared factors with sparse weights on the features of both views; leave anchors, "
+            "rendering, kernel and representation at their defaults."
         )
     copy = clone(model).set_params(mu="auto", held_out=0)
     copy._check_settings()
@@ -244,7 +243,7 @@ def _checked(model: Any) -> SparseCCA:
 
 
 def _shuffled(cv: Splitter, model: SparseCCA) -> Any:
-    """A number of folds as random ones: documents often come in the order of their subjects."""
+    """A number of folds becomes random folds, since documents are often sorted by subject."""
     from sklearn.model_selection import KFold
 
     if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:

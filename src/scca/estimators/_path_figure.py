@@ -13,7 +13,7 @@ _FEW_MARKED = 40  # points of a line that are marked
 
 
 def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = ("X", "Y")) -> Any:
-    """Error of mates; coherence and correlation on pairs left out; features read: all over the penalty."""
+    """Three panels over the penalty: retrieval error; coherence and correlation on pairs left out; features read."""
     figure, panels = new_figure(3, width=11.0, height=3.5)
     mus = np.array(numbers["mu_factors"])
     marker = {"marker": "o", "markersize": 3.5} if len(mus) <= _FEW_MARKED else {}
@@ -36,7 +36,7 @@ def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = (
     line(read, numbers["x_features"], COLOURS[0], f"{names[0]}, all components")
     line(read, numbers["y_features"], COLOURS[1], f"{names[1]}, all components")
     line(read, numbers["weights"], COLOURS[4], "a component, median", linestyle="--")
-    read.set_yscale("symlog", linthresh=1)  # none at all is a number, too
+    read.set_yscale("symlog", linthresh=1)  # 0 is possible
     read.set_ylim(0, None)
     read.yaxis.set_major_formatter(_plain)
     read.set_title("features with a weight", fontsize=10, color=INK)

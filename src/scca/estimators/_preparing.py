@@ -1,4 +1,4 @@
-"""Both views of a fit, prepared: the one place where training data are weighted, centred, scaled and selected."""
+"""Preparing both views of a fit: the one place where training data are weighted, selected, centred and scaled."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ Prepared = FeatureView | StoredKernelView
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What a fit remembers of the features of both views, under the names of the attributes; no names, no attribute."""
+    """The features of both views, under the names of the fitted attributes; without feature names, no attribute."""
 
     n_features_in_: int
     feature_names_in_: np.ndarray | None
@@ -35,20 +35,20 @@ class Known:
 
 @dataclass(frozen=True)
 class PreparedPair:
-    """Checked and prepared training data of an estimator, which any number of fits can share: nothing changes them.
+    """Checked and prepared training data of an estimator, immutable, so that any number of fits can share them.
 
     Attributes
     ----------
     views : dict of str to PreparedView
-        X and Y as the estimator looks at them, features or kernels.
+        X and Y as the estimator represents them, features or kernels.
     samples : dict of str to the checked data
-        From which a view can be prepared anew, with fewer features.
+        From which a view can be prepared again, with fewer features.
     dtypes : dict of str to dtype
-        What X and Y came in, and answers go out in.
+        Of X and Y, and so of the results.
     n_components : int
-        How many the estimator asked for.
+        Number of components requested.
     known : Known
-        What is remembered of the features.
+        The features of both views.
     n_features : int, float or None
         How many features of a view, or which share of them, are read; None for all.
     """
@@ -68,7 +68,7 @@ class Preparing:
     Attributes
     ----------
     kernels : mapping of view names to Kernel
-        The views that have no features of their own: those behind a kernel that is not linear.
+        Of the views without features: those with a kernel that is not linear.
     center, normalize : bool
     weighted : bool
         Whether features are weighted by how well the other view predicts them.
@@ -76,7 +76,7 @@ class Preparing:
         How many features of a view, or which share of them, are read; None for all.
     n_jobs : int or None
     as_they_are : collection of str
-        Names of views whose features mean nothing one by one: they are neither weighted nor chosen among.
+        Names of views whose single features mean nothing: they are neither weighted nor selected.
     """
 
     kernels: Mapping[str, Kernel]
@@ -88,7 +88,7 @@ class Preparing:
     as_they_are: Collection[str] = ()
 
     def views(self, X: MatrixLike, Y: MatrixLike, x_view: Prepared | None = None) -> dict[str, Prepared]:
-        """The prepared views of checked data, by name; `x_view` is what `unweighted` made of the same X before."""
+        """The prepared views of checked data, by name; `x_view` is the result of `unweighted` for the same X."""
         data = {"X": self._by_columns(X, "X"), "Y": self._by_columns(Y, "Y")}
         views = {"X": x_view or self.unweighted(data["X"], "X"), "Y": self.unweighted(data["Y"], "Y")}
         n = views["X"].shape[0]
@@ -100,7 +100,7 @@ class Preparing:
         return {name: _weighted(views[name], data[name], earned) for name, earned in zip(data, weights, strict=True)}
 
     def judged(self, view: FeatureView | np.ndarray, name: str) -> FeatureView | np.ndarray:
-        """What feature weights are estimated from: features, or a kernel where there are none to weigh."""
+        """What feature weights are estimated from: features, or a kernel if the features are not to be weighted."""
         return view.outer() if isinstance(view, FeatureView) and name in self.as_they_are else view
 
     def _of_rows(self, view: Prepared, samples: MatrixLike, rows: np.ndarray) -> FeatureView | np.ndarray:
@@ -127,12 +127,12 @@ class Preparing:
         return Preparation.fit(samples, center=self.center, normalize=self.normalize)
 
     def _by_columns(self, samples: MatrixLike, name: str) -> Any:
-        """Sparse features in the order that products with them need, once for all that follows."""
+        """Sparse features by columns, converted once, since all products need them so."""
         return sp.csc_array(samples) if sp.issparse(samples) and name not in self.kernels else samples
 
 
 def _weighted(view: Prepared, samples: MatrixLike, weights: np.ndarray | None) -> Prepared:
-    """The view with its features weighted; one without weights as it is."""
+    """The view with its features weighted; unchanged without weights."""
     if weights is None or not isinstance(view, FeatureView) or view.preparation is None:
         return view
     return view.preparation.weighted(weights).transform(samples)

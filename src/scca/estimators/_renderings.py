@@ -1,4 +1,4 @@
-"""Rendering of factors: few features of each view, selected by certified problems and weighed together."""
+"""Rendering of factors: weights on few features of each view, selected by certified problems and refitted together."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,22 +15,22 @@ from ._factor_settings import FactorSettings
 
 __all__ = ["Rendering", "RenderingPath"]
 
-_SHARE = 0.15  # of the mean of |2 A't| over the features that are read: the automatic penalty
-_OF_WEIGHTS = 4.0  # ridges: the selected features are weighed with more care than the factor was found with
-_UNEXPLAINED = 1.0  # over the root of the number of samples: the least share of a factor that its weights leave
-_MANY = 3  # times as many features that pull harder than the penalty: then it is approached from above
-_ENOUGH = 0.9  # of the most weights: a raised penalty need not come nearer
-_NEAR = 1.02  # two penalties so near each other are not told apart
-_RAISED = (1.1, 2.0)  # by the root of how many times too many weights there are, within these bounds
-_LOWERED = (0.5, 0.95)  # the same where there are too few
+_SHARE = 0.15  # the automatic penalty: times the mean of |2 A't| over the features that are read
+_OF_WEIGHTS = 4.0  # the ridge of the weights, relative to that of the factors
+_UNEXPLAINED = 1.0  # over the root of the number of samples: the least share of a factor that stays unexplained
+_MANY = 3  # times the most weights: if more features have entry penalties above the penalty, approach it from above
+_ENOUGH = 0.9  # of the most weights: a raised penalty need not come closer
+_NEAR = 1.02  # ratio of two penalties that are close enough
+_RAISED = (1.1, 2.0)  # bounds on the factor of a raised penalty, the root of (weights / most weights)
+_LOWERED = (0.5, 0.95)  # the same for a lowered penalty
 
 
 @dataclass(frozen=True, eq=False)
 class Rendering:
-    """The factors in one view: the view as it is read, weights on its coordinates, and their certificates.
+    """The factors in one view: the view restricted to what is read, weights on its coordinates, and certificates.
 
-    `selected` has the convex problems that chose the features; their weights are those of `weights` where the view has
-    samples.
+    `selected` holds the solutions of the convex problems that selected the features; for a dual view their weights are
+    also the final `weights`.
     """
 
     view: PreparedView
@@ -46,7 +46,7 @@ class Rendering:
 
 
 class RenderingPath:
-    """Factors T (n x c) in every view, at one penalty after the other, each solved from the answer before."""
+    """Factors T (n x c) in every view, at one penalty after another, each starting from the previous solution."""
 
     def __init__(self, views: Mapping[str, PreparedView], samples: Mapping[str, Any], T: np.ndarray):
         self._samples, self._T = samples, T
@@ -54,10 +54,10 @@ class RenderingPath:
         self._selections = {name: _SelectionPath(view, T) for name, view in views.items()}
 
     def at(self, settings: FactorSettings) -> dict[str, Rendering]:
-        """With these settings, which differ from those before by the penalties alone.
+        """With these settings, which differ from the previous ones in the penalties alone.
 
-        The features that are selected for a factor are weighed by ridge regression of the factor on them and then, once
-        more, of what the other views say of it: these are what a new sample's mate will have.
+        The weights of the selected features come from ridge regression, first of the factor, then of the scores that
+        the other views' weights give: those scores are what a new sample is compared with.
         """
         T = self._T
         most_explained = _most_explained(len(T), settings)
@@ -77,13 +77,13 @@ class RenderingPath:
         return {
             name: r
             if name in settings.dense
-            else _weighed(r, self._samples.get(name), _said_by_others(name, scores, T), 1.0)
+            else _weighed(r, self._samples.get(name), _scores_of_others(name, scores, T), 1.0)
             for name, r in renderings.items()
         }
 
 
 class _SelectionPath:
-    """The elastic nets of one view, at one penalty after the other."""
+    """The elastic nets of one view, at one penalty after another."""
 
     def __init__(self, view: PreparedView, T: np.ndarray):
         self._view, self._T = view, T
@@ -93,12 +93,12 @@ class _SelectionPath:
     def at(self, settings: FactorSettings) -> list[ComponentResult]:
         penalty = settings.gamma if self._view.columns_are_samples else settings.mu
         if self._before is None or self._before[0] != penalty:
-            with one_blas_thread():  # a factor at a time in each thread
+            with one_blas_thread():  # each thread solves one factor
                 self._before = penalty, self._selected(penalty, settings)
         return self._before[1]
 
     def _selected(self, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
-        """The automatic penalty leaves no factor more than `settings.most` weights."""
+        """The elastic nets at `penalty`; the automatic one allows at most `settings.most` weights per factor."""
         if penalty.value is not None:
             return self._solved(np.full(self._T.shape[1], penalty.value), settings)
         if self._automatic is None:
@@ -118,26 +118,26 @@ class _SelectionPath:
 
 
 def _automatically_selected(view: PreparedView, T: np.ndarray, settings: FactorSettings) -> list[ComponentResult]:
-    pull = 2.0 * np.abs(view.rmatmat(T))
-    n_read = max(np.count_nonzero(pull.any(axis=1)), 1)
-    mus = _SHARE * pull.sum(axis=0) / n_read
-    return together(lambda j: _few_selected(view, T[:, [j]], pull[:, j], mus[j], settings), range(len(mus)))
+    entry = 2.0 * np.abs(view.rmatmat(T))
+    n_read = max(np.count_nonzero(entry.any(axis=1)), 1)
+    mus = _SHARE * entry.sum(axis=0) / n_read
+    return together(lambda j: _few_selected(view, T[:, [j]], entry[:, j], mus[j], settings), range(len(mus)))
 
 
 def _few_selected(
-    view: PreparedView, t: np.ndarray, pull: np.ndarray, mu: float, settings: FactorSettings
+    view: PreparedView, t: np.ndarray, entry: np.ndarray, mu: float, settings: FactorSettings
 ) -> ComponentResult:
-    """The elastic net with the penalty `mu`; if that selects too many features, with about the least that does not.
+    """The elastic net with the penalty `mu` or, if that selects too many features, about the smallest that does not.
 
-    Where many features pull harder than `mu`, which takes long to solve, the penalty is lowered to it from where few
-    do.
+    `entry` is |2 A't|, the penalty below which each feature alone would get a weight. If many exceed `mu`, which is
+    slow to solve, the penalty is lowered to it from a larger one.
     """
     most = settings.most
 
     def solve(penalty: Any, start: Any = None) -> Any:
         return select_features(view, t, np.array([penalty]), settings.ridge, start=start, **settings.effort)[0]
 
-    at = mu if np.count_nonzero(pull > mu) <= _MANY * most else float(np.partition(pull, -most)[-most])
+    at = mu if np.count_nonzero(entry > mu) <= _MANY * most else float(np.partition(entry, -most)[-most])
     few, too_low, found = None, None, solve(at)
     while True:
         count = np.count_nonzero(found.w)
@@ -175,9 +175,9 @@ def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
 
 
 def _weighed(rendering: Rendering, samples: MatrixLike, targets: np.ndarray, most_explained: float) -> Rendering:
-    """The features of each factor weighed anew, in a view that reads no others; weights on samples stay.
+    """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views stay.
 
-    With the ridge there is, raised where more than this share of a target would be explained.
+    The ridge is raised where more than this share of a target would be explained.
     """
     view = rendering.view
     if not isinstance(view, FeatureView) or view.preparation is None:
@@ -188,14 +188,14 @@ def _weighed(rendering: Rendering, samples: MatrixLike, targets: np.ndarray, mos
         read = _reading(view, union).transform(samples)
         weighed = weigh_features(read, targets, chosen, rendering.ridge, most_explained)
         chosen = [np.flatnonzero(w) for w in weighed.weights.T]
-        if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # what is read is used
+        if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # all that is read has a weight
             return _rendering(
                 read, weighed.weights, rendering.selected, weighed.ridge, weighed.objective, weighed.dual_gap
             )
 
 
-def _said_by_others(name: str, scores: Mapping[str, np.ndarray], T: np.ndarray) -> np.ndarray:
-    """The sum of the other views' scores, of unit norm each, as long as the factor; the factor, where they are zero."""
+def _scores_of_others(name: str, scores: Mapping[str, np.ndarray], T: np.ndarray) -> np.ndarray:
+    """The other views' scores, each of unit norm, summed and scaled to the factor's norm; the factor if they are 0."""
     targets = np.zeros_like(T)
     for other, found in scores.items():
         if other != name:
@@ -205,9 +205,9 @@ def _said_by_others(name: str, scores: Mapping[str, np.ndarray], T: np.ndarray) 
 
 
 def _most_explained(n_samples: int, settings: FactorSettings) -> float:
-    """Of a factor, by its weights: features chosen among many can explain all of a factor of few samples.
+    """The largest share of a factor that its weights may explain.
 
-    Those that only fit its noise would weigh as much as the rest.
+    Features selected among many can explain all of a factor of few samples, by fitting its noise.
     """
     return 1.0 - _UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
 
@@ -215,7 +215,7 @@ def _most_explained(n_samples: int, settings: FactorSettings) -> float:
 def _reading(view: FeatureView, features: np.ndarray) -> Preparation:
     """The preparation that reads these features and no others, not even for the norm of a sample.
 
-    A sample that has none of them is zero: there is nothing to say of it.
+    A sample that has none of them becomes zero.
     """
     preparation = view.preparation
     assert preparation is not None
@@ -233,7 +233,7 @@ def _rendering(
     objective: np.ndarray | float = 0.0,
     dual_gap: np.ndarray | float = 0.0,
 ) -> Rendering:
-    """With the gap of the selection and that of the weights added up, each of which bounds its own error."""
+    """A rendering whose objective and gap are the sums of those of the selection and of the refitted weights."""
     return Rendering(
         view=view,
         weights=weights,

@@ -1,4 +1,4 @@
-"""Which share of the features the factors need: as few as find the mates of pairs left out."""
+"""The share of the features that the factors need to find the mates of pairs left out."""
 
 from typing import Any
 
@@ -14,11 +14,11 @@ from ._preparing import Preparing
 
 __all__ = ["needed_share"]
 
-_LEAST = 0.15  # of a view's features: no fewer are left
-_LEAST_PER_PAIR = 10  # but so many features a pair are enough
-_WORTH = 0.85  # of the best precision: what few features may cost
-_CLEARLY = 5.0  # standard errors of the difference: nor may it be that sure that they cost anything
-_JUDGED = 1000  # pairs that are halved, at most
+_LEAST = 0.15  # smallest share of a view's features
+_LEAST_PER_PAIR = 10  # features per pair that are always enough
+_WORTH = 0.85  # of the best precision has to remain
+_CLEARLY = 5.0  # standard errors of the difference that the loss may not exceed
+_JUDGED = 1000  # pairs that are split in halves, at most
 
 
 def needed_share(
@@ -26,11 +26,10 @@ def needed_share(
 ) -> float | None:
     """The smallest share of both views' features that is not clearly worse than the best; None for all.
 
-    Half of the pairs choose the features, round by round of `elimination`, and find the factors; the mates of the other
-    half are looked for; then the halves change places. A share is clearly worse if its precision, the mean of
-    1 / rank, is below 0.85 times that of the best, or below it by more than five standard errors. Where
-    there are more pairs than `elimination` is judged from, a sample of them has too few with a rare feature, and all
-    are read.
+    Half of the pairs select the features, in the rounds of `elimination`, and find the factors, by which the mates of
+    the other half are searched; then the halves swap roles. A share is clearly worse if its precision, the mean of
+    1 / rank, is below 0.85 times that of the best, or below it by more than five standard errors. With more pairs than
+    `elimination` can use, all features are read: a sample of the pairs would have too few with a rare feature.
     """
     n = X.shape[0]
     if not 4 * FEWEST_PAIRS <= n <= MOST_PAIRS:
@@ -61,7 +60,7 @@ def _precisions(
     n_components: int,
     settings: FactorSettings,
 ) -> list[np.ndarray]:
-    """1 / rank of the mates of the pairs `test`, for every round of the elimination that `train` makes."""
+    """1 / rank of the mates of the pairs `test`, for every round of the elimination on the pairs `train`."""
     samples = {"X": X[train], "Y": Y[train]}
     views: dict[str, Any] = {name: preparing.unweighted(data, name) for name, data in samples.items()}
     precisions: list[np.ndarray] = []
@@ -71,7 +70,7 @@ def _precisions(
             name: view if w is None else view.preparation.weighted(w).transform(samples[name])
             for (name, view), w in zip(views.items(), weights, strict=True)
         }
-        if not all(view.square_norms().any() for view in read.values()):  # nothing varies in this half
+        if not all(view.square_norms().any() for view in read.values()):  # no feature varies in this half
             break
         try:
             fit = fit_factors(read, samples, min(n_components, len(train) - 1), settings, turn=lambda T: T)

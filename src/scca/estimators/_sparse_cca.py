@@ -1,4 +1,4 @@
-"""Sparse canonical correlation analysis: the paper's method as a scikit-learn estimator."""
+"""Sparse canonical correlation analysis as a scikit-learn estimator: shared factors, or the paper's method."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ PAPER = {
 }
 """The paper's settings, `SparseCCA(50, **PAPER)`, whatever the defaults become."""
 
-# which views have weights on their samples; the anchored one, the problem's second, is X only in "dual-primal"
+# which views have weights on their samples; the anchored view is X only in "dual-primal"
 _DUAL_VIEWS: dict[str, tuple[str, ...]] = {
     "auto": ("Y",),
     "primal-dual": ("Y",),
@@ -43,100 +43,104 @@ _DUAL_VIEWS: dict[str, tuple[str, ...]] = {
 
 
 class SparseCCA(FactorComponents):
-    """Sparse CCA of two paired views: what they share, as scores that few features of each view give.
+    """Sparse CCA of two paired views: components that few features of each view predict.
 
-    A component is a shared factor. With the prepared views A and B (rows are samples, centred and scaled to unit norm),
-    the leading solutions of regularised CCA,
+    By default each component is a shared factor, a score t that both views predict, found in three steps.
 
-        A'B w_b = sigma (A'A + lambda I) w_a,    B'A w_a = sigma (B'B + lambda I) w_b,
+    1. Factors. With the prepared views A and B (rows are samples, centred and scaled to unit norm), the leading
+       solutions of regularised CCA,
 
-    are pooled to scores t = A w_a + B w_b, made orthonormal, weighted by sigma and turned to simple structure (varimax
-    of [A'T; B'T], its rows brought to about the same norm). Of up to 2,000 pairs the views are first reduced to the
-    features that predict each other, as far as mates are found almost as well (`n_features`). In each view, a factor's
-    features are selected by
+           A'B w_b = sigma (A'A + lambda I) w_a,    B'A w_a = sigma (B'B + lambda I) w_b,
 
-        min over w of  ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2,
+       give the scores t = A w_a + B w_b, which are made orthonormal, multiplied by sigma and rotated to simple
+       structure (varimax of [A'T; B'T] with rows of about equal norm).
+    2. Selection. In each view, the features of each factor are selected by an elastic net,
 
-    certified by a duality gap, and weighed by ridge regression (4 lambda) on those alone: of t, and then of the scores
-    that the features selected in the other view have. A feature without a weight in any component is not read at all,
-    not even for the norm of a sample: `transform` is the view so prepared times exactly `x_weights_`, and 0 for a
-    sample without any feature that is read.
+           min over w of  ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2,
+
+       with a certified duality gap.
+    3. Weights. Ridge regression (4 lambda) on the selected features alone, first of t, then of the scores that the
+       other view's weights give.
+
+    With up to 2,000 pairs, the views are first reduced to the features that predict each other, as long as mates are
+    found almost as well (`n_features`). A feature without a weight in any component is not used at all, not even for
+    the norm of a sample: `transform` multiplies the view prepared from the used features by exactly `x_weights_`, and
+    gives 0 for a sample that has none of them.
 
     With `anchors`, components are those of Hardoon and Shawe-Taylor's paper instead, and `SparseCCA(50, **PAPER)` is
-    its method exactly. For each component j, with an anchor sample k, it solves the convex problem
+    exactly its method. For each component j, with an anchor sample k, it solves the convex problem
 
         min over w, e of  ||X_j w - K_j e||^2 + mu ||w||_1 + gamma sum_{i != k} e_i,    0 <= e <= 1,  e_k = 1
 
     to a certified duality gap (X_1 is the primal view and K_1 the kernel matrix of the dual view), then deflates: with
-    u = X_j'X_j w and t = X_j u, X_{j+1} is X_j with its samples projected off t, and K_{j+1} is K_j projected off
-    tau = K_j K_j e on both sides. New samples are projected on `x_rotations_`, which spread over all features.
+    u = X_j'X_j w and t = X_j u, X_{j+1} is X_j with t projected out of its columns, and K_{j+1} is K_j with
+    tau = K_j K_j e projected out on both sides. New samples are projected on `x_rotations_`, which use all features.
 
     Parameters
     ----------
     n_components : int or "auto", default=2
-        How many components, at most n_samples - 1 (n_samples without centring) and the features of a view that has
-        weights on them. "auto" (factors only): those before the first of which neither it nor any after it holds on
-        pairs left out better than chance, 200 at most.
+        Number of components, at most n_samples - 1 (n_samples without centring) and at most the number of features of a
+        view with weights on features. "auto" (shared factors only): the leading factors, up to the first ten in a row
+        that are no better than chance on pairs left out; at most 200.
     anchors : None, "sequential", "cross-energy" or sequence of int, default=None
-        None: shared factors. Otherwise the anchor of each component, a sample of the dual view (a feature of Y with
-        "primal-primal", and what is said of samples here holds for its features):
+        None: shared factors. Otherwise the anchor of each component, a sample of the dual view (with "primal-primal" a
+        feature of Y; then read "feature" for "sample" below):
 
         - "sequential": the samples in order (the paper's choice);
-        - "cross-energy": the sample with the largest ||X_j'K_j e_k||^2, how much of it the other view sees; exact up to
-          256 samples, otherwise estimated from 16 products with random vectors;
-        - a sequence: the indices given, in that order.
+        - "cross-energy": the sample with the largest ||X_j'K_j e_k||^2, how much of it the other view explains; exact
+          up to 256 samples, otherwise estimated from 16 products with random vectors;
+        - a sequence: the given indices, in that order.
 
-        An anchor whose component is empty (w = 0) is passed over and tried again when the others have had their turn.
+        An anchor whose component is empty (w = 0) is skipped and tried again after all others.
     representation : {"auto", "primal-dual", "dual-primal", "primal-primal", "dual-dual"}, default="auto"
-        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. "auto": of
-        shared factors features of both views, but samples of Y where the kernel is not linear; of anchored components
-        "primal-dual", the paper's. An anchored primal view (Y of "primal-primal") has a feature for its anchor: the
-        others, each turned to where it goes with the anchor, join it with weights between 0 and 1.
+        Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. "auto": for
+        shared factors, features of both views, but samples of Y if the kernel is not linear; for anchored components
+        "primal-dual", as in the paper. An anchored primal view (Y in "primal-primal") has a feature as its anchor; the
+        other features, with signs chosen to correlate positively with it, get weights between 0 and 1.
     rendering : {"sparse", "dense"} or a pair of them, default="sparse"
-        Of shared factors: weights on few features, or on all by ridge regression. `("dense", "sparse")` is for an X
-        whose features mean nothing one by one, such as an encoder's vectors, beside a Y that is to be read.
+        Shared factors only: weights on few features, or on all by ridge regression. `("dense", "sparse")` is for an X
+        whose single features mean nothing, such as an encoder's vectors, paired with a Y that should be readable.
     mu, gamma : "auto", "auto*FACTOR" or float, default="auto"
-        Penalties on the features and on the samples; more penalty, fewer weights. Of shared factors "auto" is 0.15
-        times the mean of |2 A't| over the features that are read, and more where a factor would have more than 100
-        weights (200 where all features are read). Of anchored components it is the paper's rule, the mean over all
-        features (samples) of |2 X_j'K_j e| (|2 K_j^2 e|) at e = the anchor alone, anew for each. "auto*0.5" is half of
-        it; a number is absolute.
+        Penalties on features and on samples; the larger, the fewer weights. For shared factors "auto" is 0.15 times the
+        mean of |2 A't| over the features in use, raised where a factor would have more than 100 weights (200 if all
+        features are used). For anchored components it is the paper's rule, the mean over all features (samples) of
+        |2 X_j'K_j e| (|2 K_j^2 e|) with e at the anchor alone, recomputed for each component. "auto*0.5" is half the
+        automatic value; a number is absolute.
     ridge : "auto", "auto*FACTOR" or float, default="auto"
-        Of shared factors: lambda, the ridge of the factors and of their weights; "auto" is 0.25, beside samples of unit
-        norm, and of more than 10,000 samples in proportion to their number, 0.25 n_samples / 10,000; "auto*4" is four
-        times that. The weights on few features have four times this ridge, and unless it is a number one that leaves at
-        least 1 / sqrt(n_samples) of a factor unexplained: few samples cannot tell more.
+        Shared factors only: lambda, the ridge of the factors and of their weights, relative to samples of unit norm.
+        "auto" is 0.25, and 0.25 n_samples / 10,000 for more than 10,000 samples; "auto*4" is four times that. Weights
+        on selected features use four times this ridge, raised (unless `ridge` is a number) until at least
+        1 / sqrt(n_samples) of a factor stays unexplained, so that few samples are not overfitted.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
-        p = min(1/4, 2.5 / sqrt(n)), R^2 the share of its variance that ridge regression on the other view predicts for
-        samples left out (from at most 2,000 pairs). Words that the other language has no word for count less. Not for
-        the features behind a kernel that is not linear.
+        p = min(1/4, 2.5 / sqrt(n)), where R^2 is the share of its variance that ridge regression on the other view
+        predicts for samples left out (from at most 2,000 pairs). Words without a counterpart in the other language
+        count less. Not for the features of a kernel that is not linear.
     n_features : "auto", int, float or None, default="auto"
-        How many features of either view to read, or which share of them (but no fewer than half as many as there are
-        pairs): those that the two views predict best from each other; the others get the weight 0 and are never looked
-        at, not even for a sample's norm. With "shared" feature weights only. None is all. "auto" is all too,
-        but of shared factors in their sparse rendering the smallest share, down to 0.15 or ten features a pair,
-        whose factors, learnt from half of the pairs, find the mates of the other half with at least 0.85 times the
-        precision (mean of 1 / rank) of the best share and not surely worse (by five standard errors). Of more than
-        2,000 pairs, all features are read.
+        How many features of each view to use, or which share of them (but at least half as many as there are pairs):
+        those that the two views predict best from each other. The others get the weight 0 and are ignored, even for
+        a sample's norm. Only with "shared" feature weights. None: all. "auto": all, except for shared factors with the
+        sparse rendering and at most 2,000 pairs; then the smallest share, down to 0.15 or ten features per pair, whose
+        factors, learnt from half of the pairs, find the mates of the other half with at least 0.85 times the precision
+        (mean of 1 / rank) of the best share, and not worse by more than five standard errors.
     kernel : str or callable, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
-        "precomputed", when that view is the kernel matrix itself.
+        "precomputed" if that view is the kernel matrix itself.
     kernel_params : dict, optional
         Parameters of the kernel.
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order. Sparse data stay sparse.
     held_out : int, default=5
-        Of shared factors: folds by which `held_out_correlations_` are found, 0 for none. From 20,000
-        pairs on only the first fold is left out, and 20,000 pairs at most.
+        Shared factors only: number of folds for `held_out_correlations_`, 0 for none. With 20,000 pairs or more, only
+        the first fold is left out, and at most 20,000 pairs.
     algorithm : {"working-set", "greedy"}, default="working-set"
         The fast solver, or the paper's Algorithms 1 to 3.
     tol : float, default=1e-6
         Duality gap to reach for each component, relative to ||t||^2 (||K_j[:, k]||^2 with anchors).
     max_iter : int, default=1000
-        The most rounds of the solver a component.
+        Maximum number of solver rounds per component.
     n_jobs : int, optional
-        Threads that compute a kernel that is not linear, and folds left out at a time. The results do not depend on it.
+        Threads that compute a kernel that is not linear, and folds fitted in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
         Draws the pairs that are left out; None draws the same ones every time. Nothing else is random.
     verbose : int, default=0
@@ -145,35 +149,36 @@ class SparseCCA(FactorComponents):
     Attributes
     ----------
     n_components_ : int
-        How many components were found; fewer than asked if the views are exhausted.
+        Number of components found; fewer than requested if the views are exhausted.
     x_weights_, y_weights_ : ndarray of shape (coordinates, n_components_)
-        Mostly zeros: weights on the features of a primal view, on the samples of a dual one. Of anchored components
+        Mostly zeros: weights on the features of a primal view, on the samples of a dual one. For anchored components
         w_j and e_j, scaled so that the scores on the deflated training views have unit norm.
     x_loadings_, y_loadings_ : ndarray
-        Of shared factors: cosine of every prepared feature (sample of a dual view) with each factor.
+        Shared factors only: cosine of every prepared feature (sample of a dual view) with each factor.
     held_out_correlations_ : ndarray of shape (n_components_,)
-        Of shared factors: correlation of the two views' scores on pairs left out, everything learnt from the others.
+        Shared factors only: correlation of the two views' scores on pairs left out, with everything learnt from the
+        other pairs.
     p_value_ : float
-        Of shared factors: of the largest held-out correlation, against permuted pairs left out.
+        Shared factors only: p-value of the largest held-out correlation, against permuted pairs.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores, the paper's rho.
     mu_, gamma_, objective_, dual_gap_, n_passes_ : ndarray
-        Penalties, objective, certified gap (absolute) and effort of each component. Of shared factors they have a row
-        for each view; `gamma_` are the rows of `mu_` that are penalties on samples.
+        Penalties, objective, certified gap (absolute) and passes over the data of each component. For shared factors,
+        one row per view; `gamma_` are the rows of `mu_` that are penalties on samples.
     n_iter_ : ndarray of shape (n_components_,)
     converged_ : ndarray of bool of shape (n_components_,)
-        Whether everything that iterates for a component reached its tolerance.
+        Whether every iteration for a component reached its tolerance.
     anchors_ : ndarray of int
         With anchors.
     x_rotations_, y_rotations_ : ndarray of shape (coordinates, n_components_)
-        With anchors, the projection directions: the prepared training view times these is an orthonormal set of scores.
+        With anchors, the projection directions: the prepared training view times these gives orthonormal scores.
     x_preparation_, y_preparation_ : scca.views.Preparation or KernelPreparation
-        How samples of each view are weighted, centred and scaled before anything else.
+        How samples of each view are weighted, centred and scaled first.
     x_feature_weights_, y_feature_weights_ : ndarray or None
-        What the features were multiplied with, 0 for those that are not read; weights are of the features so weighted.
+        The factors by which features were multiplied, 0 for unused ones; `x_weights_` apply to features so weighted.
     n_features_in_, n_features_y_ : int
     feature_names_in_, feature_names_y_ : ndarray of str
-        Only where the view was a data frame with string column names.
+        Only if the view was a data frame with string column names.
 
     Examples
     --------
@@ -236,7 +241,7 @@ class SparseCCA(FactorComponents):
 
     @property
     def _dual_views(self) -> tuple[str, ...]:
-        if not isinstance(self.representation, str):  # scikit-learn asks before `fit` has refused it
+        if not isinstance(self.representation, str):  # scikit-learn asks before `fit` has checked it
             return ()
         if self.representation == "auto" and self.anchors is None and self._is_linear:
             return ()
@@ -253,8 +258,8 @@ class SparseCCA(FactorComponents):
         ----------
         X : {array, sparse matrix, data frame} of shape (n_samples, n_features)
         Y : {array, sparse matrix, data frame} of shape (n_samples, n_features_y)
-            Row i of both is the same thing. The dual view is the (n_samples, n_samples) kernel matrix itself if
-            `kernel="precomputed"`.
+            Row i of X and row i of Y are the same sample. With `kernel="precomputed"` the dual view is the
+            (n_samples, n_samples) kernel matrix itself.
 
         Returns
         -------
@@ -265,30 +270,30 @@ class SparseCCA(FactorComponents):
     def fit_with_progress(
         self, X: MatrixLike, Y: MatrixLike, progress: Callable[[int, int], None] | None = None
     ) -> Self:
-        """`fit`, calling `progress(done, all)` after every component; of shared factors, after every fold left out."""
+        """`fit`, calling `progress(done, total)` after every component; for shared factors, after every fold."""
         return self.fit_prepared(self.prepare(X, Y), progress)
 
     def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None) -> Self:
-        """Learn the components of what `prepare` made of the data."""
+        """Learn the components from the result of `prepare`."""
         settings = self._check_settings()
         if isinstance(settings, FactorSettings):
             return self._fit_factors(pair, settings, progress)
-        left, right = self._turned(pair.views["X"], pair.views["Y"])
-        strategy = anchor_strategy(self.anchors, right.shape[1], pair.n_components)
+        w_view, e_view = self._swapped(pair.views["X"], pair.views["Y"])
+        strategy = anchor_strategy(self.anchors, e_view.shape[1], pair.n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
-        with blas_threads_for(left.n_stored, right.n_stored):
-            found = extract_components(left, right, pair.n_components, strategy, settings, level, progress)
+        with blas_threads_for(w_view.n_stored, e_view.n_stored):
+            found = extract_components(w_view, e_view, pair.n_components, strategy, settings, level, progress)
 
-        left_weights = np.column_stack([component.left_weights for component in found.components])
-        right_weights = np.column_stack([component.right_weights for component in found.components])
-        weights = self._turned(left_weights, right_weights)
-        rotations = self._turned(found.left.rotations, found.right.rotations)
+        w_weights = np.column_stack([component.w_weights for component in found.components])
+        e_weights = np.column_stack([component.e_weights for component in found.components])
+        weights = self._swapped(w_weights, e_weights)
+        rotations = self._swapped(found.w_deflation.rotations, found.e_deflation.rotations)
         self._set_views(pair, weights, rotations)
         self._set_diagnostics(found)
         return self
 
-    def _turned(self, first: Any, second: Any) -> tuple[Any, ...]:
-        """From X and Y to the problem's left and right view, the right one being anchored; or back."""
+    def _swapped(self, first: Any, second: Any) -> tuple[Any, ...]:
+        """From (X, Y) to (w view, e view) of the anchored problem, or back."""
         return (second, first) if self.representation == "dual-primal" else (first, second)
 
     def _view(self, view: Any, name: str, n_components: int) -> Any:

@@ -18,7 +18,7 @@ __all__ = ["Fit", "Measure", "Penalties", "Trial", "fits_of_a_fold", "fitted_mod
 
 @dataclass(frozen=True)
 class Penalties:
-    """Factors of the automatic penalties and of the automatic ridge; without a ridge where it has no meaning."""
+    """Multipliers of the automatic penalties and ridge; None for a ridge that does not apply."""
 
     mu: float = 1.0
     gamma: float = 1.0
@@ -26,7 +26,7 @@ class Penalties:
 
     @property
     def params(self) -> dict[str, str]:
-        """As `SparseCCA` takes them."""
+        """As parameters of `SparseCCA`."""
         factors = {"mu": self.mu, "gamma": self.gamma, "ridge": self.ridge}
         return {
             name: "auto" if factor == 1 else f"auto*{factor!r}"
@@ -36,7 +36,7 @@ class Penalties:
 
     @property
     def place(self) -> tuple[float, float, float]:
-        """What to sort by: a ridge at a time, the largest penalties first; anchored components as they come."""
+        """Sort key: grouped by ridge, largest penalties first; anchored components in the given order."""
         return (0.0, 0.0, 0.0) if self.ridge is None else (self.ridge, -self.gamma, -self.mu)
 
 
@@ -56,13 +56,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Fit:
-    """What was measured of a trial, and what it warned of."""
+    """The measurement of a trial, and its warnings."""
 
     measured: Any
     warned: Collector
 
 
-# of a fitted model and both views of the pairs left out
+# a function of a fitted model and both views of the held-out pairs
 Measure = Callable[[SparseCCA, tuple[Samples, Samples]], Any]
 
 
@@ -72,7 +72,7 @@ def fits_of_a_fold(
     task: Sequence[tuple[SparseCCA, Trial]],
     quiet: tuple[type[Warning], ...] = (),
 ) -> list[Fit]:
-    """All fits of a fold, to the same prepared pairs, one in memory at a time; `quiet` is not warned of."""
+    """All fits of a fold, to the same prepared pairs, one in memory at a time; `quiet` warnings are dropped."""
     first_model, first = task[0]
     with _named(first):
         prepared = first_model.prepare_checked(*pairs.training(first.train))
@@ -88,7 +88,7 @@ def fits_of_a_fold(
 
 
 def fitted_models(models: Iterable[SparseCCA], prepared: PreparedPair) -> Iterator[SparseCCA]:
-    """Copies of the models, one after the other, fitted to the same pairs; shared factors share what they can."""
+    """Copies of the models, one after another, fitted to the same pairs; common parts are computed once."""
     models = list(models)
     if models[0].anchors is None:
         return models_of_path(models, prepared)
@@ -104,7 +104,7 @@ def _named(trial: Trial) -> Iterator[None]:
 
 
 def mean_correlation(A: np.ndarray, B: np.ndarray) -> float:
-    """Mean over the columns of the correlation of A's with B's; a column that does not vary has none."""
+    """Mean over the columns of the correlation of A's with B's; 0 for a constant column."""
     A, B = (scores - scores.mean(axis=0, dtype=np.float64) for scores in (A, B))
     norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
     return float(np.mean(np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)))

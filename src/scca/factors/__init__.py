@@ -1,4 +1,4 @@
-"""Shared factors: the scores that all views predict best, turned to simple structure and rendered by few features."""
+"""Shared factors: the scores that all views predict best, rotated to simple structure and rendered by few features."""
 
 from ._rendering import Weighing, dense_weights, select_features, weigh_features
 from ._rotation import Rotation, equalized, varimax

@@ -1,4 +1,4 @@
-"""The leading factors of large views by products alone: block Lanczos with a basis of its own in every view."""
+"""The leading factors of large views by products alone: block Lanczos with a separate basis for each view."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ from ._together import inner, times, together
 
 __all__ = ["Solutions", "leading_solutions"]
 
-_DEPENDENT = 1e-8  # of a direction's square: what is left beside others is rounding error
-_ORTHOGONAL = 1e-10  # inner products of directions of unit length, beyond which they are made smaller
-_FIRST_LOOK = 3.0  # directions a view for each factor that is wanted, before convergence is looked at
-_LATER_LOOKS = 1.08  # times as many
-_BASIS = 8  # directions of a view held for each factor that is wanted
-_KEPT = 1.5  # of them where the basis is full
-_LEAST = 20  # directions held at least
-_INNER = 1e-2  # of the tolerance: relative residual of the inverses inside
+_DEPENDENT = 1e-8  # of a direction's squared norm: a smaller part outside the others' span is rounding error
+_ORTHOGONAL = 1e-10  # inner product of unit directions above which they are orthogonalised again
+_FIRST_LOOK = 3.0  # directions per view and wanted factor before convergence is first checked
+_LATER_LOOKS = 1.08  # times as many before the next check
+_BASIS = 8  # directions stored per view and wanted factor
+_KEPT = 1.5  # of them per wanted factor when a full basis is shrunk
+_LEAST = 20  # directions stored at least
+_INNER = 1e-2  # of the tolerance: relative residual of the inner solves
 
 Blocks = list[np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """sigma, the largest first; w, a column each, w'Bw = 1; and ||Lw - sigma Bw|| / ||sigma Bw|| by true products."""
+    """sigma, largest first; w, one column each, w'Bw = 1; and ||Lw - sigma Bw|| / ||sigma Bw||, recomputed."""
 
     values: np.ndarray
     vectors: list[np.ndarray]
@@ -57,7 +57,7 @@ class _Basis:
         return all(self.widths[v] + width <= k or k == len(self._directions[v]) for v, k in enumerate(self._capacities))
 
     def add(self, new: Blocks) -> list[Blocks]:
-        """Take in what is new in directions of every view; their images, as `held` has them."""
+        """Add the new part of directions in every view; returns their images, laid out as in `held`."""
         starts = list(self.widths)
         new = [self._beside(v, block) for v, block in enumerate(new)]
         self.n_products += max(block.shape[1] for block in new)
@@ -89,7 +89,7 @@ class _Basis:
         self.widths[v] = columns.stop
 
     def best(self, count: int) -> tuple[np.ndarray, Blocks]:
-        """The largest sigma within the spans of the bases, and how each of these is combined to their directions."""
+        """The largest sigma within the spans of the bases, and the coefficients of their vectors."""
         cross = {(v, u): inner(self.directions(v), self.held(u, v)) for v in range(len(self.widths)) for u in range(v)}
         if len(self.widths) == 2 and count <= min(self.widths):
             values, mixtures = _singular(cross[1, 0], count)
@@ -111,7 +111,7 @@ class _Basis:
         return _residuals(found, values)
 
     def shrink(self, mixtures: Blocks) -> None:
-        """To combinations, made orthonormal in every view."""
+        """Shrink every basis to these combinations, made orthonormal."""
         for v, mixture in enumerate(mixtures):
             U, lengths, _ = np.linalg.svd(mixture, full_matrices=False)
             mixture = U[:, lengths > np.sqrt(_DEPENDENT) * lengths[0]]
@@ -125,10 +125,10 @@ def leading_solutions(
 ) -> Solutions:
     """The `n_wanted` largest sigma of  sum over u != v of C_vu w_u = sigma B_v w_v,  B_v = C_vv + ridge.
 
-    Every round multiplies the images of the newest directions by B_v^-1 (to a part of the tolerance) and takes what is
-    new of them into the basis of the view. Now and then the best combinations are looked at; from those whose residuals
-    are too large the rounds start anew, in a basis that is made smaller if it is full. What the recurrences call
-    converged must be so by true products.
+    Every round multiplies the images of the newest directions by B_v^-1 (to a fraction of the tolerance) and adds their
+    new part to the basis of the view. From time to time the best combinations are checked. A full basis is shrunk to
+    these, and the iteration continues from the ones whose residuals are too large. Convergence according to the
+    recurrences is confirmed by recomputed products.
     """
     at_once = max(block.shape[1] for block in start)
     capacity = max(_LEAST, _BASIS * n_wanted) + at_once
@@ -163,20 +163,20 @@ def _inverted(products: Sequence[Products], blocks: Blocks, tol: float) -> Block
 
 
 def _onwards(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:
-    """What the newest directions come to in every view, less what came last already."""
+    """The sum of the newest directions' images in every view, orthogonal to the last two blocks of its basis."""
     ahead = []
     for v in range(len(found)):
         block = np.zeros((len(found[v][v]), at_once))
         for u, parts in enumerate(found):
             if u != v:
                 block[:, : parts[v].shape[1]] += parts[v]
-        last = slice(-2 * at_once, None)  # it is these that it has most of
+        last = slice(-2 * at_once, None)  # the largest overlap is with these
         ahead.append(block - times(basis.held(v, v)[:, last], inner(basis.directions(v)[:, last], block)))
     return ahead
 
 
 def _singular(matrix: np.ndarray, count: int) -> tuple[np.ndarray, Blocks]:
-    """The largest solutions of two views, which are half as large as those of both side by side."""
+    """The largest solutions of two views: singular vectors, a problem half the size of the joint one."""
     size = len(matrix)
     squares, left = eigh(matrix @ matrix.T, subset_by_index=(size - count, size - 1))
     values = np.sqrt(np.maximum(squares[::-1], 0.0))

@@ -1,4 +1,4 @@
-"""Products with views of many samples: all that an iteration over factors asks of them, a block of rows at a time."""
+"""Products with views of many samples, a block of rows at a time, as the iteration over factors needs them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,21 +13,21 @@ from ._triangle import Triangle
 
 __all__ = ["Products", "images"]
 
-_BLOCK_ENTRIES = 1 << 19  # scores held at a time by a thread
-_MOST_BLOCKS = 16  # of rows: each has sums of its own over all features
-_MOST_COUPLED = 24_000  # features whose covariances are factorised: they take 2.3 GB
-_SINGLE = 3e-6  # relative residual that an inverse in single precision has
+_BLOCK_ENTRIES = 1 << 19  # scores in memory per thread
+_MOST_BLOCKS = 16  # blocks of rows: each has its own sums over all features
+_MOST_COUPLED = 24_000  # features whose covariance matrix is factorised: it takes 2.3 GB
+_SINGLE = 3e-6  # relative residual of an inverse in single precision
 _LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
 _MAX_ITER = 1000
-_COUPLED_AT_ONCE = 512  # of them, by a thread
-_MOST_COPIED = 1 << 27  # numbers of dense columns that their covariances are made of
+_COUPLED_AT_ONCE = 512  # coupled features per task of a thread
+_MOST_COPIED = 1 << 27  # entries of dense columns copied to compute their covariances
 
 
 class Products:
-    """A view M (n x m) with its ridge: products with M, with M', and nearly with (M'M + ridge)^-1.
+    """A view M (n x m) with its ridge: products with M, with M', and approximately with (M'M + ridge)^-1.
 
-    Sparse features are kept by rows, already scaled: a row of scores is then read and written once, which is several
-    times faster than by columns. They are centred on the way, M = S - d a', d the scales of the samples.
+    Sparse features are stored by rows, already scaled: a row of scores is then read and written once, which is several
+    times faster than by columns. Centring is applied within the products, M = S - d a', d the scales of the samples.
     """
 
     def __init__(self, view: FeatureView, ridge: float):
@@ -43,11 +43,11 @@ class Products:
 
     @property
     def by_rows(self) -> bool:
-        """Whether products with some of the rows cost no more than their share."""
+        """Whether products with some of the rows cost only their share."""
         return self._rows is not None
 
     def scores(self, W: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
-        """M W, of some rows."""
+        """M W, for some rows of M."""
         if self._rows is None:
             return self._view.matmat(W)[rows]
         scores = self._part(rows) @ W
@@ -56,7 +56,7 @@ class Products:
         return scores
 
     def correlate(self, T: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
-        """M'T, of some rows of M that T belongs to."""
+        """M'T, over some rows of M, those that T has."""
         if self._rows is None:
             return self._view.rmatmat(T)
         out = self._part(rows).T @ T
@@ -65,7 +65,7 @@ class Products:
         return out
 
     def _part(self, rows: slice) -> sp.csr_array:
-        """Some rows, without a copy of what is stored."""
+        """Some rows, without copying them."""
         start, stop, _ = rows.indices(self.shape[0])
         if stop - start == self.shape[0]:
             return self._rows
@@ -78,9 +78,9 @@ class Products:
         return images([self], [W])[0][0]
 
     def solve(self, R: np.ndarray, tol: float) -> np.ndarray:
-        """(M'M + ridge)^-1 R, by conjugate gradients on all columns side by side.
+        """(M'M + ridge)^-1 R, by conjugate gradients on all columns at once.
 
-        Where all features are coupled and `tol` is no less than single precision leaves, there is nothing to iterate.
+        If all features are coupled and single precision suffices for `tol`, no iteration is needed.
         """
         if self._is_exact and tol >= _SINGLE:
             return self.precondition(R)
@@ -103,7 +103,7 @@ class Products:
         return solution
 
     def couple(self) -> None:
-        """Factorise the covariances of the features that vary most, which `precondition` inverts exactly."""
+        """Factorise the covariance matrix of the features that vary most, which `precondition` inverts exactly."""
         n, m = self.shape
         size = min(m, _MOST_COUPLED, m if self.by_rows else max(1, _MOST_COPIED // n))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
@@ -119,7 +119,7 @@ class Products:
         self._is_exact = size == m and shift == self.ridge
 
     def _covariance(self) -> np.ndarray:
-        """Of the coupled features, in single precision; its lower half at least."""
+        """The covariance matrix of the coupled features, in single precision; at least its lower half."""
         if self._rows is None:
             columns = self._view.columns(self._coupled)
             return (columns.T @ columns).astype(np.float32)
@@ -140,14 +140,14 @@ class Products:
         return out
 
     def precondition(self, R: np.ndarray) -> np.ndarray:
-        """Nearly (M'M + ridge)^-1 R: exact for the features that vary most, one by one for the others."""
+        """Approximately (M'M + ridge)^-1 R: exact for the features that vary most, diagonal for the others."""
         out = R / self._squares[:, None]
         out[self._coupled] = self._triangle.solve(R[self._coupled])
         return out
 
 
 def images(products: Sequence[Products], blocks: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
-    """For directions W_v of every view: A_u'A_v W_v in every view u, and with the ridge in v itself, as found[v][u]."""
+    """For directions W_v of every view: found[v][u] = A_u'A_v W_v for every view u, plus ridge W_v for u = v."""
     blocks = [np.ascontiguousarray(block) for block in blocks]
     ends = np.cumsum([block.shape[1] for block in blocks])
 
@@ -164,7 +164,7 @@ def images(products: Sequence[Products], blocks: Sequence[np.ndarray]) -> list[l
 
 
 def row_blocks(products: Sequence[Products], n_columns: int) -> list[slice]:
-    """Rows whose scores, `n_columns` of them, are held at a time by a thread; all at once where a view is dense."""
+    """Blocks of rows whose `n_columns` scores a thread has in memory at a time; a single block if a view is dense."""
     n = products[0].shape[0]
     step = max(_BLOCK_ENTRIES // max(1, n_columns), -(-n // _MOST_BLOCKS))
     return parts(0, n, max(1, step)) if all(view.by_rows for view in products) else [slice(0, n)]
@@ -185,7 +185,7 @@ def _covariances(
     last: int,
     out: np.ndarray,
 ) -> None:
-    """Rows first:last of (S - d a')'(S - d a'), by way of the rows of S; a the mean, S'd the sums, d'd the weight."""
+    """Rows first:last of (S - d a')'(S - d a'), computed from the rows of S; a is the mean, S'd sums, d'd weight."""
     line = np.empty(len(mean))
     for j in range(first, last):
         for other in range(len(mean)):

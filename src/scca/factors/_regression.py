@@ -1,4 +1,4 @@
-"""Ridge regression of many scores at once on the features of a large view."""
+"""Ridge regression of many scores on the features of a large view."""
 
 import numpy as np
 
@@ -12,8 +12,8 @@ _TOLERANCE = 1e-8  # relative residual of the normal equations
 
 
 def ridge_weights(view: FeatureView, scores: np.ndarray, ridge: float) -> np.ndarray:
-    """(M'M + ridge)^-1 M't for every column t of `scores`, by conjugate gradients on all columns side by side."""
-    with one_blas_thread():  # sums in one order, however many threads there are
+    """(M'M + ridge)^-1 M't for every column t of `scores`, by conjugate gradients on all columns at once."""
+    with one_blas_thread():  # the same order of sums for any number of threads
         products = Products(view, ridge)
         products.couple()
         return products.solve(products.correlate(scores), _TOLERANCE)

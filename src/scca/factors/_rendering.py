@@ -1,4 +1,4 @@
-"""Rendering: each factor as weights on the coordinates of a view, on few of them or on all."""
+"""Rendering: each factor as weights on few coordinates of a view, or on all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ._spectrum import spectrum_of
 
 __all__ = ["Weighing", "dense_weights", "select_features", "weigh_features"]
 
-_FEW_SAMPLES = 3000  # up to which a view's spectrum is computed whole
+_FEW_SAMPLES = 3000  # up to which the full spectrum of a view is computed
 
 
 def select_features(
@@ -32,7 +32,7 @@ def select_features(
 
         min over w of  ||A w - t||^2 + mu ||w||_1 + ridge ||w||^2
 
-    to a certified gap of at most tol ||t||^2, from `start` on. The ridge makes w unique: identical
+    to a certified gap of at most tol ||t||^2, starting from `start`. The ridge makes w unique: identical
     features get the same weight.
     """
     augmented = RidgeView(view, ridge)
@@ -53,10 +53,10 @@ def select_features(
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Weights of the factors on chosen features, one column a factor, and what certifies them.
+    """Weights of the factors on selected features, one column per factor, and their certificates.
 
-    With r = t - A w and P = ||r||^2 + ridge ||w||^2 over the chosen features, D = 2 t'r - ||r||^2 - ||A'r||^2 / ridge
-    is at most the optimum; `dual_gap` is P - D. `ridge` has the one that each factor was given.
+    With r = t - A w and P = ||r||^2 + ridge ||w||^2 over the selected features, D = 2 t'r - ||r||^2 - ||A'r||^2 / ridge
+    is at most the optimum; `dual_gap` is P - D. `ridge` is the one used for each factor.
     """
 
     weights: np.ndarray
@@ -72,9 +72,9 @@ def weigh_features(
     ridge: float | np.ndarray,
     most_explained: float = 1.0,
 ) -> Weighing:
-    """Ridge regression of each factor on its own chosen features: what selection shrank is weighed anew.
+    """Ridge regression of each factor on its own selected features, which undoes the shrinkage of the selection.
 
-    The ridge, one for all or one a factor, is raised until the weights explain no more than this share of a factor.
+    The ridge, one for all or one per factor, is raised until the weights explain at most `most_explained` of a factor.
     """
     n_factors = scores.shape[1]
     weights, ridges = (
@@ -93,15 +93,15 @@ def weigh_features(
         ridges[j] = _raised(np.maximum(values, 0.0), along**2, most_explained * (t @ t), float(ridges[j]))
         w = Q @ (along / (values + ridges[j]))
         r = t - selection.matvec(w)
-        pull = selection.rmatvec(r[:, None])[:, 0]
+        correlations = selection.rmatvec(r[:, None])[:, 0]
         weights[features, j] = w
         objective[j] = r @ r + ridges[j] * (w @ w)
-        dual_gap[j] = objective[j] - (2 * (t @ r) - r @ r - pull @ pull / ridges[j])
+        dual_gap[j] = objective[j] - (2 * (t @ r) - r @ r - correlations @ correlations / ridges[j])
     return Weighing(weights, objective, dual_gap, ridges)
 
 
 def _raised(values: np.ndarray, squares: np.ndarray, most: float, ridge: float) -> float:
-    """The least ridge, from `ridge` on, that explains no more than `most` of ||t||^2.
+    """The smallest ridge, at least `ridge`, that explains no more than `most` of ||t||^2.
 
     With A'A = Q diag(values) Q' and `squares` those of Q'A't, ||t||^2 - ||t - A w||^2 is the sum of
     squares (values + 2 ridge) / (values + ridge)^2.

@@ -7,8 +7,8 @@ import numpy as np
 __all__ = ["Rotation", "equalized", "varimax"]
 
 _MAX_ITER = 1000
-_DAMPING = 0.1  # of the mean square of a row: rows far below it are mostly noise, and stay small
-_TOLERANCE = 1e-7  # relative gain of the criterion in a round
+_DAMPING = 0.1  # of the mean squared norm of a row: rows far below it are mostly noise, and stay small
+_TOLERANCE = 1e-7  # relative gain of the criterion per iteration
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,9 +20,9 @@ class Rotation:
 
 
 def equalized(loadings: np.ndarray) -> np.ndarray:
-    """Rows of nearly unit norm (Kaiser's normalisation): a feature says where it belongs, not how large it is.
+    """Rows of about unit norm (Kaiser's normalisation), so that large features do not dominate the rotation.
 
-    Small rows stay small: row / sqrt(||row||^2 + 0.1 mean square of a row).
+    Small rows stay small: row / sqrt(||row||^2 + 0.1 times the mean of ||row||^2).
     """
     squares = np.einsum("ij,ij->i", loadings, loadings)
     damped = squares + _DAMPING * squares.mean()
@@ -32,9 +32,9 @@ def equalized(loadings: np.ndarray) -> np.ndarray:
 def varimax(loadings: np.ndarray) -> Rotation:
     """The rotation R that maximises the variance of the squared entries of each column of `loadings` R, summed.
 
-    Every round solves an orthogonal Procrustes problem: with B = loadings R, the gradient of the criterion is
+    Every iteration solves an orthogonal Procrustes problem: with B = loadings R, the gradient of the criterion is
     4 loadings'(B^3 - B diag(mean B^2)), and the next R is the orthogonal matrix nearest to it. The criterion never
-    falls.
+    decreases.
     """
     n_factors = loadings.shape[1]
     R, before = np.eye(n_factors), -np.inf

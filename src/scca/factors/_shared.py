@@ -17,10 +17,10 @@ from ._spectrum import spectrum_of
 
 __all__ = ["SharedFactors", "shared_factors"]
 
-_FEW = 3000  # samples, or features of a view, up to which its spectrum is computed whole
+_FEW = 3000  # samples, or features of a view, up to which its full spectrum is computed
 _MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
 _SMALL = 1500  # eigenproblems up to this size are solved directly
-_AT_ONCE = (8, 16)  # directions that an iteration takes in a round, at least and at most
+_AT_ONCE = (8, 16)  # directions added per round of the iteration, at least and at most
 _MAX_ITER = 200
 _TOLERANCE = 1e-3  # relative residual of every factor; sigma then has an error of about its square
 _SEED = 0
@@ -35,12 +35,12 @@ class SharedFactors:
     Attributes
     ----------
     scores : ndarray of shape (n, c)
-        T, orthonormal: of the pooled scores t = sum_v A_v w_v, each after those before it were projected off.
+        T, the pooled scores t = sum_v A_v w_v, orthonormalised in order.
     values : ndarray of shape (c,)
-        sigma, the largest first. For two views and lambda = r / (1 - r) these are 1 - r times the canonical values of
+        sigma, largest first. For two views and lambda = r / (1 - r) these are 1 - r times the canonical values of
         kernel CCA with the regularisation r.
     residuals : ndarray of shape (c,)
-        How far each solution is from solving the problem, relative to its right side; by true products.
+        Residual norm of each solution, relative to the right side of the equation; recomputed at the end.
     converged : ndarray of bool of shape (c,)
         Whether the residual is at most 1e-3.
     """
@@ -57,20 +57,20 @@ class SharedFactors:
 def shared_factors(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> SharedFactors:
     """Up to `n_components` factors of two or more views; fewer if the views share fewer.
 
-    Few samples or features, and views that are kernel matrices, by the spectra of the views; many by products with the
-    features alone, for all factors at once.
+    Small views and kernel matrices by their spectra; large views by products with their features alone, for all factors
+    at once.
     """
     features = [view for view in map(_features, views) if view is not None]
     ranks = [min(view.shape) for view in features]
     large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
     if large and len(features) == len(views):
-        with one_blas_thread():  # sums in one order, however many threads there are
+        with one_blas_thread():  # the same order of sums for any number of threads
             return _orthonormal(*_by_products(features, n_components, ridges))
     return _orthonormal(*_by_spectra(views, n_components, ridges))
 
 
 def _orthonormal(pooled: np.ndarray, values: np.ndarray, residuals: np.ndarray) -> SharedFactors:
-    """Without the directions that the views do not share."""
+    """The factors with orthonormal scores, without the directions that the views do not share."""
     positive = values > np.finfo(np.float64).eps * len(pooled) * values.max(initial=0.0)
     T, R = np.linalg.qr(pooled[:, positive])
     return SharedFactors(T * np.sign(np.diag(R)), values[positive], residuals[positive])
@@ -96,7 +96,7 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
 
     def products(z: np.ndarray) -> np.ndarray:
         out = G.T @ (G @ z)
-        for block in blocks:  # a view is not to predict itself
+        for block in blocks:  # no view predicts itself
             out[block] -= G[:, block].T @ (G[:, block] @ z[block])
         return out
 
@@ -119,8 +119,8 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
 
 def _of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     """For two views the eigenvectors are pairs of singular vectors of M = G_1'G_2, found from the smaller product."""
-    turned = M.shape[0] > M.shape[1]
-    M = M.T if turned else M
+    transposed = M.shape[0] > M.shape[1]
+    M = M.T if transposed else M
     size = len(M)
     squares, U = eigh(M @ M.T, subset_by_index=(size - n_components, size - 1))
     squares[squares <= size * np.finfo(np.float64).eps * squares.max(initial=0.0)] = (
@@ -128,11 +128,11 @@ def _of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     )
     values = np.sqrt(squares)
     V = M.T @ U / np.where(values > 0, values, 1.0)
-    return values, np.vstack([V, U] if turned else [U, V]) / np.sqrt(2.0)
+    return values, np.vstack([V, U] if transposed else [U, V]) / np.sqrt(2.0)
 
 
 def _by_products(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> tuple[Any, ...]:
-    """By an iteration on the features of all views, which never holds more than some rows of their scores."""
+    """By an iteration on the features of all views, with the scores of only some rows in memory at a time."""
     products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     for product in products:
         product.couple()

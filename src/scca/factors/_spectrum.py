@@ -1,4 +1,4 @@
-"""The spectrum of a view: its samples' inner products K = U L U', without the eigenvalues that rounding error made."""
+"""The spectrum of a view: K = U L U', its samples' inner products, without eigenvalues that are rounding error."""
 
 from dataclasses import dataclass
 
@@ -18,7 +18,7 @@ class Spectrum:
     values: np.ndarray
 
     def gain(self, variance: float, ridge: float) -> np.ndarray:
-        """sqrt(L / (variance L + ridge)): how much of each eigenvector the regularisation lets through."""
+        """sqrt(L / (variance L + ridge)): how much of each eigenvector the regularisation keeps."""
         return np.sqrt(self.values / (variance * self.values + ridge))
 
     def coefficients(self, scores: np.ndarray) -> np.ndarray:
@@ -27,7 +27,7 @@ class Spectrum:
 
 
 def spectrum_of(view: View) -> Spectrum:
-    """Of M M' for features, of M for a kernel."""
+    """The spectrum of M M' for features, of M for a kernel."""
     if isinstance(view, LinearKernelView):
         view = view.features
     if isinstance(view, FeatureView):
@@ -37,7 +37,7 @@ def spectrum_of(view: View) -> Spectrum:
 
 def _of_features(features: FeatureView) -> Spectrum:
     n, m = features.shape
-    if not features.is_sparse:  # singular values keep the digits that their squares would lose
+    if not features.is_sparse:  # singular values are more precise than the roots of their squares
         vectors, singular, _ = svd(features.columns(np.arange(m)), full_matrices=False)
         kept = singular > singular[0] * max(n, m) * np.finfo(np.float64).eps
         return Spectrum(vectors[:, kept], singular[kept] ** 2)

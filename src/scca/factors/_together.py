@@ -1,4 +1,4 @@
-"""Work in fixed parts that threads share: the same parts, and sums in the same order, for any number of threads."""
+"""Work split into fixed parts for threads: the same parts, and the same order of sums, for any number of threads."""
 
 import os
 import threading
@@ -22,20 +22,20 @@ Result = TypeVar("Result")
 
 
 def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """[function(item) for item in items], where BLAS has one thread and the items have as many as there are cores.
+    """[function(item) for item in items], in a thread per core; the caller limits BLAS to one thread.
 
-    Inside a part of something larger, one after the other.
+    Inside another call, one item after another.
     """
     items = list(items)
     if len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False):
         return [function(item) for item in items]
 
-    def heard(item: Any) -> Any:
+    def with_warnings(item: Any) -> Any:
         with collected() as warned:
             return function(item), warned
 
-    done = list(_pool().map(heard, items))
-    for _, warned in done:  # here, where the user's line and whoever collects are known
+    done = list(_pool().map(with_warnings, items))
+    for _, warned in done:  # in the calling thread, which knows the user's line and the collectors
         for category, message in warned.first.items():
             warn(message, category)
     return [result for result, _ in done]
@@ -50,7 +50,7 @@ def _enter() -> None:
     _here.is_part = True
 
 
-if hasattr(os, "register_at_fork"):  # threads do not come along
+if hasattr(os, "register_at_fork"):  # a forked process has no threads
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 

@@ -1,4 +1,4 @@
-"""A large symmetric matrix, factorised in its own place and in single precision, as a preconditioner needs it."""
+"""Cholesky factorisation of a large symmetric matrix, in place and in single precision, for a preconditioner."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ from ._together import parts, together
 __all__ = ["Triangle"]
 
 _TILE = 512  # rows and columns that are factorised at a time
-_TALL = 2048  # rows below them that a thread takes
-_COLUMNS = 32  # of a right side that a thread takes
+_TALL = 2048  # rows below them per task of a thread
+_COLUMNS = 32  # of a right side per task of a thread
 
 
 class Triangle:
-    """L with L L' = C for a positive definite C, whose lower half L overwrites."""
+    """L with L L' = C for a positive definite C; L overwrites its lower half."""
 
     def __init__(self, matrix: np.ndarray):
         self._lower = matrix
@@ -22,7 +22,7 @@ class Triangle:
             self._factorise(tile)
 
     def _factorise(self, tile: slice) -> None:
-        """The columns of a tile: what the columns before them leave of C, divided by the tile on the diagonal."""
+        """The columns of a tile: C less the contribution of earlier columns, divided by the tile on the diagonal."""
         L, before = self._lower, slice(0, tile.start)
         L[tile, tile] -= L[tile, before] @ L[tile, before].T
         L[tile, tile] = np.linalg.cholesky(L[tile, tile])

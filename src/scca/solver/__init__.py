@@ -1,4 +1,4 @@
-"""The convex problem of one component: certified solver, the paper's own algorithm, penalties."""
+"""The convex problem of one component: a certified solver, the paper's own algorithm, and the penalties."""
 
 from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, no_view, solve_component, solve_views
 from ._path import component_path, solve_path

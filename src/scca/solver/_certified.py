@@ -1,4 +1,4 @@
-"""The frame both algorithms run in: improve, look at every coordinate, and stop when the certificate says so."""
+"""The loop that both algorithms run in: improve, check every coordinate, stop when the certificate allows it."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["Algorithm", "Outcome", "Point", "solve_certified"]
 
 @dataclass(frozen=True)
 class Point:
-    """Where a round starts: z with its r = y - M z and M'r, how hard each coordinate pulls, and the gap left."""
+    """Where a round starts: z, r = y - M z, `correlations` M'r, `excess` as in `Certificate`, and the current gap."""
 
     z: np.ndarray
     r: np.ndarray
@@ -22,7 +22,7 @@ class Point:
 
 
 class Algorithm(ABC):
-    """A way to lower the objective of a `ComponentProblem`, round by round; one object serves one solve."""
+    """Lowers the objective of a `ComponentProblem` round by round; one object per solve."""
 
     def __init__(self, problem: ComponentProblem, tolerance: float):
         self.problem = problem
@@ -30,12 +30,12 @@ class Algorithm(ABC):
 
     @abstractmethod
     def improve(self, at: Point) -> tuple[np.ndarray, np.ndarray] | None:
-        """A better z and its r, computed afresh; None if rounding error allows no better one."""
+        """A better z and its r, recomputed from z; None if rounding error prevents any improvement."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Where a solver stopped: z with its r and M'r."""
+    """Where a solver stopped: z, its residual r and `correlations` M'r."""
 
     z: np.ndarray
     r: np.ndarray
@@ -49,7 +49,7 @@ class Outcome:
 def solve_certified(algorithm: Algorithm, start: np.ndarray | Outcome, max_iter: int) -> Outcome:
     """Run `algorithm` until the duality gap of its problem is at most its tolerance.
 
-    It starts from z, or from where a problem of the same design stopped, which saves the products with z.
+    `start` is a z, or the outcome of another problem with the same design, which saves the products with z.
     """
     problem = algorithm.problem
     bound = -np.inf

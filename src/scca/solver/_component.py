@@ -1,4 +1,4 @@
-"""One component: from matrices, an anchor and penalties to a certified answer."""
+"""One component: from matrices, an anchor and penalties to a certified solution."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,20 +35,20 @@ DEFAULT_MAX_ITER = 1000
 
 @dataclass(frozen=True)
 class ComponentResult:
-    """What one component's problem came to.
+    """The solution of one component's problem.
 
     Attributes
     ----------
     w : ndarray of shape (m,)
         Weights on the columns of X.
     e : ndarray of shape (n,) or None
-        Weights on the samples behind K, `e[k] == 1`; None where neither K nor k was given.
+        Weights on the samples of K, `e[k] == 1`; None if neither K nor k was given.
     objective : float
         The value reached, P.
     dual_gap : float
         P - D: the optimum lies between `objective - dual_gap` and `objective`.
     mu, gamma : float
-        The penalties used, in the objective's own scale; gamma is inf where e was held at the anchor.
+        The penalties used, in the scale of the objective; gamma is inf if e was fixed at the anchor.
     n_iter : int
         Rounds of the solver.
     n_passes : int
@@ -94,27 +94,27 @@ def solve_component(
     Parameters
     ----------
     X : {array, sparse matrix, LinearOperator} of shape (n, m)
-        The primal view, one row a sample.
+        The primal view, one row per sample.
     K : {array, sparse matrix, LinearOperator} of shape (n, n), symmetric; or None
-        The kernel matrix of the dual view. None needs `y` and `fit_dual=False`.
+        The kernel matrix of the dual view. None requires `y` and `fit_dual=False`.
     k : int or None
-        The anchor: the sample whose weight is held at 1.
+        The anchor: the sample whose weight is fixed at 1.
     mu, gamma : "auto", "auto*FACTOR" or float
         "auto" is the paper's rule: mu = mean |2 X'y|, gamma = mean |2 K'y| with y = K[:, k]. A number is absolute, in
-        the scale of the objective above. mu must be positive (without it no scaled dual point is feasible; take for
-        example "auto*1e-6" for least squares); gamma may be 0, and inf holds e at the anchor.
+        the scale of the objective above. mu must be positive (with mu = 0 no scaled dual point is feasible; use for
+        example "auto*1e-6" for least squares); gamma may be 0, and inf fixes e at the anchor.
     fit_dual : bool
-        False holds e at the anchor: the lasso min ||X w - y||^2 + mu ||w||_1 of Section 5.1.
+        False fixes e at the anchor: the lasso min ||X w - y||^2 + mu ||w||_1 of Section 5.1.
     y : array of shape (n,) or None
         With `fit_dual=False`: the target, in place of K[:, k].
     tol : float
         Stop once P - D <= tol * ||y||^2, always computed in float64.
     max_iter : int
-        The most rounds to make; stopping short of `tol` warns.
+        Maximum number of rounds; stopping before `tol` is reached warns.
     algorithm : {"working-set", "greedy"}
         The fast solver, or the paper's Algorithms 1 to 3.
     w0, e0 : arrays or None
-        Where to start from, for example the answer at nearby penalties.
+        Starting point, for example the solution at nearby penalties.
 
     Returns
     -------
@@ -130,11 +130,11 @@ def solve_component(
     (True, 1.0)
     """
     check_flag(fit_dual, "fit_dual")
-    left, right, k, y = checked_problem(X, K, k, y, fit_dual)
-    n, m = left.shape
+    w_view, e_view, k, y = checked_problem(X, K, k, y, fit_dual)
+    n, m = w_view.shape
     return solve_views(
-        left,
-        right,
+        w_view,
+        e_view,
         k,
         y,
         mu=Penalty.parse(mu, "mu", zero_allowed=False),
@@ -150,25 +150,25 @@ def solve_component(
 def checked_problem(
     X: MatrixLike, K: MatrixLike, k: int | None, y: Any, fit_dual: bool
 ) -> tuple[View, View, int | None, np.ndarray]:
-    """The two views, the anchor and the target of what users hand in."""
+    """Validated input: the view with weights w, the view with weights e, the anchor and the target y."""
     X = X if isinstance(X, LinearOperator) else check_matrix(X, "X")
     n = X.shape[0]
-    left, right = FeatureView(storage_of(X)), _dual_view(K, n)
+    w_view, e_view = FeatureView(storage_of(X)), _dual_view(K, n)
     k = None if k is None else _check_anchor(k, n)
     if y is not None:
         if fit_dual:
-            raise ValueError("y replaces K[:, k] only where e is held; pass fit_dual=False with y.")
+            raise ValueError("y replaces K[:, k] only if e is fixed; pass fit_dual=False with y.")
         y = _check_vector(y, "y", n)
     elif K is None or k is None:
         raise ValueError("a component needs K and k, or y with fit_dual=False; pass one of the two.")
     else:
-        y = right.columns(np.array([k]))[:, 0]
-    return left, right, k, y
+        y = e_view.columns(np.array([k]))[:, 0]
+    return w_view, e_view, k, y
 
 
 def solve_views(
-    left: View,
-    right: View,
+    w_view: View,
+    e_view: View,
     anchor: int | None,
     y: np.ndarray,
     *,
@@ -180,25 +180,27 @@ def solve_views(
     w0: np.ndarray | None = None,
     e0: np.ndarray | None = None,
 ) -> ComponentResult:
-    """`solve_component` on checked views; gamma = inf holds e at the anchor, as large values of gamma would."""
+    """`solve_component` on checked views; gamma = inf fixes e at the anchor, as any large enough gamma does."""
     check_choice(algorithm, "algorithm", tuple(ALGORITHMS))
     held = gamma.value == np.inf
-    few_threads = blas_threads_for(left.n_stored, right.n_stored)
-    with few_threads, np.errstate(over="ignore", invalid="ignore"):  # overflow is found, and said, below
-        design = Design(left, no_view(len(y)) if held else right, y, anchor)
-        w_pull, e_pull = design.split(design.correlations_of_y)
-        problem = ComponentProblem(design, mu.resolve(w_pull), np.inf if held else gamma.resolve(e_pull))
+    few_threads = blas_threads_for(w_view.n_stored, e_view.n_stored)
+    with few_threads, np.errstate(over="ignore", invalid="ignore"):  # `finished` reports overflow
+        design = Design(w_view, no_view(len(y)) if held else e_view, y, anchor)
+        w_correlations, e_correlations = design.split(design.correlations_of_y)
+        problem = ComponentProblem(
+            design, mu.resolve(w_correlations), np.inf if held else gamma.resolve(e_correlations)
+        )
         start = problem.coordinates(w0, e0) if design.square > 0 else np.zeros(design.size)
         outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * design.square), start, max_iter)
-    return finished(problem, outcome, weights_on_samples(right, design, outcome.z), tol, max_iter)
+    return finished(problem, outcome, weights_on_samples(e_view, design, outcome.z), tol, max_iter)
 
 
-def weights_on_samples(right: View, design: Design, z: np.ndarray) -> np.ndarray | None:
-    """e with its anchor, on the columns of `right` even where the design holds e; None without an anchor."""
+def weights_on_samples(e_view: View, design: Design, z: np.ndarray) -> np.ndarray | None:
+    """e including its anchor, on the columns of `e_view` even if the design fixes e; None without an anchor."""
     if design.anchor is None:
         return None
-    e = np.zeros(right.shape[1] or len(design.y))
-    e[: design.n_right] = design.split(z)[1]
+    e = np.zeros(e_view.shape[1] or len(design.y))
+    e[: design.n_e] = design.split(z)[1]
     e[design.anchor] = 1.0
     return e
 
@@ -206,7 +208,7 @@ def weights_on_samples(right: View, design: Design, z: np.ndarray) -> np.ndarray
 def finished(
     problem: ComponentProblem, outcome: Outcome, e: np.ndarray | None, tol: float, max_iter: int, passes_before: int = 0
 ) -> ComponentResult:
-    """The result of an outcome, which is refused if it overflowed and warned of if it stopped short."""
+    """An outcome as a result: overflow is an error, and stopping before `tol` is reached a warning."""
     design = problem.design
     square = design.square
     if not (np.isfinite(outcome.objective) and np.isfinite(outcome.gap) and np.isfinite(outcome.z).all()):
@@ -214,13 +216,15 @@ def finished(
             f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."
         )
     if not outcome.converged:
-        from sklearn.exceptions import ConvergenceWarning  # here: it loads all of scikit-learn
+        from sklearn.exceptions import ConvergenceWarning  # imported late: it loads all of scikit-learn
 
         short = outcome.n_iter == max_iter
-        remedy = f"raise max_iter (now {max_iter}) or tol" if short else "rounding error allows no less: raise tol"
+        remedy = (
+            f"raise max_iter (now {max_iter}) or tol" if short else "rounding error prevents a smaller gap: raise tol"
+        )
         warn(
-            f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g} where "
-            f"tol={tol:.2g} was asked; {remedy}.",
+            f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g}, above "
+            f"tol={tol:.2g}; {remedy}.",
             ConvergenceWarning,
         )
     return ComponentResult(
@@ -237,12 +241,12 @@ def finished(
 
 
 def _dual_view(K: MatrixLike, n: int) -> View:
-    """The kernel matrix as a view, taken as it is; a view without columns where there is none."""
+    """The kernel matrix as a view, unchanged; a view without columns if there is none."""
     if K is None:
         return no_view(n)
     if isinstance(K, LinearOperator):
         if K.shape != (n, n):
-            raise ValueError(f"K must have shape ({n}, {n}), one row and column a sample of X; got {K.shape}.")
+            raise ValueError(f"K must have shape ({n}, {n}), one row and column per sample of X; got {K.shape}.")
     else:
         K = check_kernel_matrix(check_matrix(K, "K"), "K")
         if K.shape[0] != n:
@@ -251,7 +255,7 @@ def _dual_view(K: MatrixLike, n: int) -> View:
 
 
 def no_view(n: int) -> View:
-    """A view without columns: there is no e to be sought."""
+    """A view without columns: there is no e to solve for."""
     return FeatureView(storage_of(np.empty((n, 0))))
 
 

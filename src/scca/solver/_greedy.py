@@ -1,9 +1,9 @@
-"""The paper's own algorithm, to be read beside it: Algorithms 1 to 3 with their slips mended.
+"""The paper's own algorithm, to be read beside it: Algorithms 1 to 3 with their errors corrected.
 
-The letters are the paper's; its X (features by samples) is `A.T` here. Mended are: the test for a change of sign in
+The letters are the paper's; its X (features by samples) is `A.T` here. Corrected are: the test for a change of sign in
 Algorithm 2 (opposite signs, not merely different ones, or every weight would stay at zero), the step for e in Algorithm
-3 (the exact one, twice the printed), alpha and beta (current for every coordinate visited, not those from the start of
-the sweep), and I and J (coordinates that are not zero are visited too, not only those that break their bound).
+3 (the exact one, twice the printed), alpha and beta (current at every coordinate, not from the start of the sweep), and
+I and J (nonzero coordinates are visited too, not only those that violate their bound).
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _MAX_SWEEPS = 1000
 
 
 class Greedy(Algorithm):
-    """Algorithm 1: converge over w, then over e, and look again which coordinates break their bounds."""
+    """Algorithm 1: converge over w, then over e, then check again which coordinates violate their bounds."""
 
     def improve(self, at: Point) -> tuple[np.ndarray, np.ndarray] | None:
         design, mu, gamma = self.problem.design, self.problem.mu, self.problem.gamma
@@ -27,14 +27,14 @@ class Greedy(Algorithm):
         if mu > 0:
             alpha = 2 * design.split(at.correlations)[0] + mu  # 2 X K e - 2 X X'w + mu
             I = np.flatnonzero((alpha < 0) | (alpha > 2 * mu) | (w != 0))
-            converge_over_w(design.left.columns(I), I, w, r, mu, small)
+            converge_over_w(design.w_view.columns(I), I, w, r, mu, small)
 
-        if design.n_right:
-            beta = 2 * design.right.rmatvec(r) + gamma  # 2 K^2 e - 2 K X'w + gamma
+        if design.n_e:
+            beta = 2 * design.e_view.rmatvec(r) + gamma  # 2 K^2 e - 2 K X'w + gamma
             design.n_passes += 1
             J = np.flatnonzero((beta < 0) | (e > 0))
             J = np.setdiff1d(J, [design.anchor])
-            converge_over_e(design.right.columns(J), J, e, r, gamma, small)
+            converge_over_e(design.e_view.columns(J), J, e, r, gamma, small)
         return z, design.residual(z)
 
 
@@ -44,7 +44,7 @@ def converge_over_w(A_I: np.ndarray, I: np.ndarray, w: np.ndarray, r: np.ndarray
     for _ in range(_MAX_SWEEPS):
         largest = 0.0
         for position, i in enumerate(I):
-            if XX[position] == 0:  # an empty feature explains nothing
+            if XX[position] == 0:  # a feature of zeros explains nothing
                 w[i] = 0.0
                 continue
             x = A_I[:, position]
@@ -59,7 +59,7 @@ def converge_over_w(A_I: np.ndarray, I: np.ndarray, w: np.ndarray, r: np.ndarray
                 w_hat = w[i] + alpha / (2 * XX[position])
             else:
                 continue
-            if w[i] * w_hat < 0:  # stop at zero before going on in a new direction
+            if w[i] * w_hat < 0:  # stop at zero before changing sign
                 w_hat = 0.0
             r -= (w_hat - w[i]) * x
             largest = max(largest, (w_hat - w[i]) ** 2 * XX[position])
@@ -74,7 +74,7 @@ def converge_over_e(K_J: np.ndarray, J: np.ndarray, e: np.ndarray, r: np.ndarray
     for _ in range(_MAX_SWEEPS):
         largest = 0.0
         for position, i in enumerate(J):
-            if KK[position] == 0:  # an empty column explains nothing
+            if KK[position] == 0:  # a column of zeros explains nothing
                 e[i] = 0.0
                 continue
             kappa = K_J[:, position]

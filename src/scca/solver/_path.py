@@ -27,7 +27,7 @@ from ._working_set import WorkingSet
 
 __all__ = ["component_path", "solve_path"]
 
-_WORTH_FOLLOWING = 3  # fewer penalties are solved one by one: the exact path down to them would cost more
+_WORTH_FOLLOWING = 3  # up to so many penalties are solved one by one: the exact path would cost more
 
 
 def component_path(
@@ -42,23 +42,23 @@ def component_path(
     tol: float = 1e-6,
     max_iter: int = DEFAULT_MAX_ITER,
 ) -> list[ComponentResult]:
-    """Solve the convex problem of one component at many penalties, for less than as many calls of `solve_component`.
+    """Solve the convex problem of one component at many penalties, faster than by separate calls of `solve_component`.
 
-    The problems are solved in the order of decreasing mu, each from the answer and with the columns of the one before;
-    with `fit_dual=False` and more than three penalties the exact path of the lasso is followed. Every answer carries
-    its own certificate.
+    The problems are solved in order of decreasing mu, each from the solution and working set of the previous one; with
+    `fit_dual=False` and more than three penalties the exact lasso path is followed. Every solution has a certificate
+    of its own.
 
     Parameters
     ----------
     X, K, k, fit_dual, y, tol, max_iter : as for `solve_component`
     mus : sequence of "auto", "auto*FACTOR" or float
     gammas : "auto", "auto*FACTOR" or float, or a sequence of these as long as `mus`
-        One for every mu, or the same for all; finite.
+        One per mu, or the same for all; finite.
 
     Returns
     -------
     list of ComponentResult
-        One for every penalty, in the order of `mus`. `n_passes` counts what each took on top of those before it.
+        One per penalty, in the order of `mus`. `n_passes` counts only the passes since the previous solution.
 
     Examples
     --------
@@ -74,17 +74,15 @@ def component_path(
     given = [gammas] * n if isinstance(gammas, str | Real) else gammas
     y_penalties = _penalties(given, "gammas", zero_allowed=True)
     if len(y_penalties) != n:
-        raise ValueError(
-            f"gammas must be one penalty or as many as mus, {n}; got {len(y_penalties)}: pass one for every mu."
-        )
+        raise ValueError(f"gammas must be one penalty or as many as mus, {n}; got {len(y_penalties)}: pass one per mu.")
     if any(gamma.value == np.inf for gamma in y_penalties):
-        raise ValueError("gammas must be finite; got inf: pass fit_dual=False to hold e at the anchor.")
-    left, right, anchor, y = checked_problem(X, K, k, y, fit_dual)
+        raise ValueError("gammas must be finite; got inf: pass fit_dual=False to fix e at the anchor.")
+    w_view, e_view, anchor, y = checked_problem(X, K, k, y, fit_dual)
     return solve_path(
-        left,
+        w_view,
         y,
         x_penalties,
-        right=right,
+        e_view=e_view,
         anchor=anchor,
         gammas=y_penalties if fit_dual else None,
         tol=check_tolerance(tol),
@@ -102,27 +100,27 @@ def _penalties(given: Any, name: str, *, zero_allowed: bool) -> list[Penalty]:
 
 
 def solve_path(
-    left: View,
+    w_view: View,
     y: np.ndarray,
     mus: Sequence[Penalty],
     *,
-    right: View | None = None,
+    e_view: View | None = None,
     anchor: int | None = None,
     gammas: Sequence[Penalty] | None = None,
     tol: float,
     max_iter: int,
 ) -> list[ComponentResult]:
-    """`solve_views` for every pair of penalties of `mus` and `gammas`, in their order; without gammas e is held.
+    """`solve_views` for every pair of penalties in `mus` and `gammas`, in their order; without gammas e is fixed.
 
-    With e held, many penalties are followed down the exact path, so a thousand cost little more than the smallest
-    alone. Every answer is certified, and solved on from where the path led should rounding error have spoiled it.
+    With e fixed, many penalties are solved along the exact path, so a thousand cost little more than the smallest
+    alone. Every solution is certified, and improved from there if rounding error has spoiled the path.
     """
-    right = no_view(len(y)) if right is None else right
-    with blas_threads_for(left.n_stored, right.n_stored), np.errstate(over="ignore", invalid="ignore"):
-        design = Design(left, no_view(len(y)) if gammas is None else right, y, anchor)
-        w_pull, e_pull = design.split(design.correlations_of_y)
-        mu_values = [mu.resolve(w_pull) for mu in mus]
-        gamma_values = [np.inf] * len(mus) if gammas is None else [gamma.resolve(e_pull) for gamma in gammas]
+    e_view = no_view(len(y)) if e_view is None else e_view
+    with blas_threads_for(w_view.n_stored, e_view.n_stored), np.errstate(over="ignore", invalid="ignore"):
+        design = Design(w_view, no_view(len(y)) if gammas is None else e_view, y, anchor)
+        w_correlations, e_correlations = design.split(design.correlations_of_y)
+        mu_values = [mu.resolve(w_correlations) for mu in mus]
+        gamma_values = [np.inf] * len(mus) if gammas is None else [gamma.resolve(e_correlations) for gamma in gammas]
         homotopy = Homotopy(design) if gammas is None and len(mus) > _WORTH_FOLLOWING else None
         results: dict[int, ComponentResult] = {}
         working_set = outcome = None
@@ -131,9 +129,9 @@ def solve_path(
             problem = ComponentProblem(design, mu_values[position], gamma_values[position])
             if working_set is None:
                 working_set = WorkingSet(problem, tol * design.square)
-            working_set.turn_to(problem)
+            working_set.continue_with(problem)
             outcome = solve_certified(working_set, _start(problem, homotopy, outcome), max_iter)
-            e = weights_on_samples(right, design, outcome.z)
+            e = weights_on_samples(e_view, design, outcome.z)
             results[position] = finished(problem, outcome, e, tol, max_iter, passes_before)
             passes_before = design.n_passes
     return [results[position] for position in range(len(mus))]
@@ -142,6 +140,6 @@ def solve_path(
 def _start(problem: ComponentProblem, homotopy: Homotopy | None, before: Outcome | None) -> np.ndarray | Outcome:
     if homotopy is not None:
         return homotopy.at(problem.mu)
-    if before is None or problem.mu == 0:  # mu = 0 holds w at 0, wherever it was
+    if before is None or problem.mu == 0:  # mu = 0 fixes w at 0, whatever it was before
         return np.zeros(problem.design.size)
     return before

@@ -11,14 +11,14 @@ __all__ = ["Penalty", "mean_rule"]
 
 @dataclass(frozen=True)
 class Penalty:
-    """An absolute value, or a factor of the value the paper's rule gives."""
+    """An absolute value, or a multiple of the automatic one."""
 
     value: float | None = None
     factor: float = 1.0
 
     @classmethod
     def parse(cls, given: Any, name: str, *, zero_allowed: bool) -> "Penalty":
-        """Read a user's mu or gamma; `name` is for the message."""
+        """Parse a user's penalty; `name` is what error messages call it."""
         bound = "at least 0" if zero_allowed else "greater than 0 and finite"
         if isinstance(given, str):
             head, _, tail = given.replace(" ", "").partition("*")
@@ -41,7 +41,7 @@ class Penalty:
         return cls(value=float(given))
 
     def resolve(self, correlations: np.ndarray) -> float:
-        """The penalty in the objective's own scale, given M'y of the coordinates it weighs on."""
+        """The penalty in the scale of the objective, given `correlations` M'y of the coordinates it applies to."""
         return self.value if self.value is not None else self.factor * mean_rule(correlations)
 
 

@@ -1,9 +1,9 @@
-"""The problem on a working set, in terms of the Gram matrix of its columns alone: the loops that have to be compiled.
+"""The problem on a working set, in terms of the Gram matrix of its columns: the compiled loops.
 
     min over z of  z'Gz - 2 b'z + sum_i penalties_i |z_i|,   lower <= z <= upper  (unbounded, or [0, 1])
 
-`correlations` is b - Gz throughout, that is M'r for the least squares problem with G = M'M, and is kept current. Only
-the leading len(z) rows and columns of `gram` count.
+`correlations` is b - Gz throughout, that is M'r for the least squares problem with G = M'M, and is kept up to date.
+Only the leading len(z) rows and columns of `gram` are used.
 """
 
 from typing import Any
@@ -32,9 +32,9 @@ def solve_restricted(
 ) -> Any:
     """Move z, in place, to where the duality gap of the restricted problem is at most `tolerance`.
 
-    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero, and often is all it takes.
-    Where it is slow, Newton steps on the other coordinates end what would take it many sweeps; they may cost as much as
-    the sweeps before them did, and more with every attempt. Neither ever raises the objective.
+    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero, and often suffices. Where
+    it is slow, Newton steps on the other coordinates replace many sweeps; they may cost as much as the sweeps before
+    them, and more with every attempt. Neither ever increases the objective.
     """
     start, start_correlations = z.copy(), correlations.copy()
     small = 0.01 * tolerance / max(1, len(z))
@@ -63,9 +63,9 @@ def _descend(
     upper: np.ndarray,
     small: float,
 ) -> Any:
-    """Sweeps of exact cyclic coordinate descent, fewer if one gains no more than `small` a step.
+    """Sweeps of exact cyclic coordinate descent, until no step of a sweep gains more than `small`.
 
-    Returns whether the first of them already did not, and the number of multiplications made.
+    Returns whether that was the case in the first sweep, and the number of multiplications made.
     """
     work = 0.0
     for epoch in range(_EPOCHS):
@@ -73,7 +73,7 @@ def _descend(
         for i in range(len(z)):
             curvature = gram[i, i]
             old = z[i]
-            new = 0.0  # a column of zeros cannot pay for its penalty
+            new = 0.0  # a column of zeros only costs its penalty
             if curvature > 0.0:
                 at = old + correlations[i] / curvature
                 threshold = 0.5 * penalties[i] / curvature
@@ -115,11 +115,11 @@ def _gap(z: np.ndarray, correlations: np.ndarray, penalties: np.ndarray, upper: 
 def _minimise_on_face(
     gram: np.ndarray, z: np.ndarray, correlations: np.ndarray, penalties: np.ndarray, upper: np.ndarray, budget: int
 ) -> Any:
-    """Minimise over the coordinates inside their bounds, by Newton steps cut where the first one meets its bound.
+    """Minimise over the coordinates strictly inside their bounds, by Newton steps cut where one meets a bound.
 
-    Such a coordinate leaves, and the others go on, until a step is taken whole or `budget` multiplications are
-    made. Where the columns depend on each other the objective is linear along their null vector: a step along it, up to
-    the next bound, ends the dependence. Returns the multiplications made.
+    That coordinate stays there, and the others continue, until a full step is taken or `budget` multiplications are
+    made. If the columns are linearly dependent, the objective is linear along their null vector: a step along it, up
+    to the next bound, ends the dependence. Returns the number of multiplications made.
     """
     work = 0.0
     while True:
@@ -152,13 +152,13 @@ def _minimise_on_face(
                 limit = (bound - at) / direction[a]
             if limit < length:
                 length, blocking = limit, a
-        if length == np.inf:  # linear without end: the dependence was rounding error
+        if length == np.inf:  # no bound in this direction: the dependence was rounding error
             return work
         for a in range(len(inner)):
             i = inner[a]
             old = z[i]
             z[i] += length * direction[a]
-            if a == blocking:  # exactly on its bound, whatever rounding says
+            if a == blocking:  # exactly on its bound, despite rounding
                 z[i] = 0.0 if z[i] < 0.5 * upper[i] else upper[i]
             for j in range(len(z)):
                 correlations[j] -= (z[i] - old) * gram[i, j]
@@ -168,9 +168,9 @@ def _minimise_on_face(
 
 @compiled
 def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.ndarray, bool]:
-    """hessian^-1 downhill and True; or, if a column depends on those before it, the null vector of these and False.
+    """hessian^-1 downhill and True; or, if a column depends on those before it, their null vector and False.
 
-    By symmetric elimination, in place; the null vector is turned downhill.
+    By symmetric elimination, in place; the sign of the null vector is chosen downhill.
     """
     size = len(downhill)
     scale = np.diag(hessian).copy()
