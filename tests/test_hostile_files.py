@@ -113,7 +113,7 @@ class TestSize:
         bomb = changed(**{"0.npy": zeros})
         yield bomb, r"unpacks to \d+ bytes, where a file of its size may hold 268435456; name one"
         lie = bomb.replace(struct.pack("<L", len(zeros)), struct.pack("<L", len(whole[1]["0.npy"])))
-        yield lie, r"is damaged|is not a whole model file"  # for no more is unpacked than is declared
+        yield lie, r"is damaged|is not a complete scca model file"  # for no more is unpacked than is declared
         thousand = {"more": [{"$array": "big.npy"}] * 1000, "languages_": None}
         yield changed(thousand, **{"big.npy": mutated_files.npy(np.zeros(2**20))}), "languages_ is no pair of str"
         yield changed({"more": [[]] * 2_000_000}), "more than 100000 lists and dictionaries"

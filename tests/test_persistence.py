@@ -195,7 +195,7 @@ class TestRefused:
     def test_foreign(self, tmp_path):
         for name, content in (("text", b"hello"), ("pickle", pickle.dumps({"a": 1})), ("npy", b"\x93NUMPY")):
             (tmp_path / name).write_bytes(content)
-            with pytest.raises(ModelFileError, match="is not a whole model file of scca"):
+            with pytest.raises(ModelFileError, match="is not a complete scca model file"):
                 scca.load(tmp_path / name)
         with zipfile.ZipFile(tmp_path / "zip", "w") as archive:
             archive.writestr("a.txt", "hello")

@@ -1,4 +1,4 @@
-"""Sparse canonical correlation analysis: what two views of the same things have in common, from few features.
+"""Sparse canonical correlation analysis: what two views of the same samples share, by few features of each.
 
 >>> import scca
 >>> X, Y = scca.datasets.make_planted(100, 40, 30, random_state=0).views
@@ -24,7 +24,7 @@ __all__ = [
     "SparseCCACV",
     "KernelCCA",
     "PAPER",
-    # a model at many penalties
+    # one model at many penalties
     "model_path",
     "ModelPath",
     # one component
@@ -47,7 +47,7 @@ __all__ = [
     "__version__",
 ]
 
-# Where each name lives: imported when first asked for, since scikit-learn and numba take seconds to load.
+# Where each name is defined: imported on first use, since scikit-learn and numba take seconds to load.
 _HOMES = {
     "SparseCCA": "estimators",
     "SparseCCACV": "estimators",

@@ -1,4 +1,4 @@
-"""One decorator for every compiled function, so that a folder without write access costs time and not an import."""
+"""One decorator for all compiled functions, so that the package can be imported without a writable cache folder."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ __all__ = ["compiled"]
 
 
 def compiled(function: Any) -> Any:
-    """Compile `function` with numba and keep the machine code on disk where a folder for it can be written.
+    """Compile `function` with numba, cached on disk if there is a writable folder.
 
-    Threads run such functions side by side: they touch nothing but the arrays they are given.
+    It releases the GIL, so that threads can run it in parallel.
     """
     try:
         return njit(cache=True, nogil=True)(function)

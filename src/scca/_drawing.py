@@ -1,4 +1,4 @@
-"""How figures look, and how they become files: matplotlib's object interface, no global state, no display."""
+"""Style and export of figures: matplotlib's object interface, without global state or a display."""
 
 import io
 from typing import Any
@@ -10,7 +10,7 @@ COLOURS = ("#1b7f79", "#c8553d", "#6b5ca5", "#b58900", "#5c6b7a")
 
 
 def new_figure(columns: int = 1, *, width: float = 6.4, height: float = 3.0) -> Any:
-    """A figure and its axes side by side, a list of `columns`."""
+    """A figure and a list of its `columns` axes, side by side."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -24,7 +24,7 @@ def new_figure(columns: int = 1, *, width: float = 6.4, height: float = 3.0) -> 
 
 
 def to_svg(figure: Any) -> str:
-    """The figure as an SVG element that stands inside a page; the same figure gives the same bytes."""
+    """The figure as an SVG element to embed in a page; the same figure gives the same bytes."""
     import matplotlib
 
     buffer = io.StringIO()

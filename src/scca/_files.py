@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Atomic writing: files appear complete or not at all."""
 
 import errno
 import glob
@@ -11,17 +11,17 @@ from typing import IO
 
 try:
     import fcntl
-except ImportError:  # Windows, where what is open cannot be removed anyway
+except ImportError:  # Windows, where an open file cannot be removed anyway
     fcntl = None  # type: ignore[assignment]
 
 __all__ = ["atomic_write", "check_output"]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_TOKEN = 8  # characters that tell drafts of one file apart
+_TOKEN = 8  # random characters in the name of a draft
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
-    """Where a file at `path` will be written, links followed; refused if nothing can be, before any work is done."""
+    """`path` with links followed, if a file can be written there; otherwise an OSError, before any work is done."""
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
@@ -36,7 +36,7 @@ def check_output(path: str | os.PathLike[str]) -> Path:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write to that takes its place at `path` only when all of it is on the disk."""
+    """A file to write to that replaces `path` only once it is complete on disk."""
     path = check_output(path)
     try:
         _remove_leftovers(path)
@@ -62,8 +62,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _new_draft(path: Path) -> tuple[Path, int]:
-    """A new file beside `path`, open for writing; its mode is the system's to choose, by the umask of the moment."""
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)  # Windows has text files, too
+    """A new file next to `path`, open for writing, with the default mode of the current umask."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)  # Windows would open a text file
     while True:
         draft = path.with_name(f".{path.name}.{secrets.token_hex(_TOKEN // 2)}.part")
         descriptor = os.open(draft, flags, 0o666)
@@ -73,13 +73,13 @@ def _new_draft(path: Path) -> tuple[Path, int]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # held until it is closed: this draft is being written
         if draft.exists():
             return draft, descriptor
-        os.close(descriptor)  # taken for a leftover before it was locked
+        os.close(descriptor)  # removed as a leftover before it was locked
 
 
 def _remove_leftovers(path: Path) -> None:
-    """Remove drafts of `path` that nobody writes to any more: a process that was killed could not remove its own."""
+    """Remove drafts of `path` left by processes that were killed."""
     for draft in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * _TOKEN}.part"):
-        with suppress(OSError), ExitStack() as stack:  # locked by who writes it, another user's, or gone
+        with suppress(OSError), ExitStack() as stack:  # being written, another user's, or gone
             if fcntl is not None:
                 fcntl.flock(stack.enter_context(open(draft, "rb")), fcntl.LOCK_EX | fcntl.LOCK_NB)
             draft.unlink()

@@ -1,4 +1,4 @@
-"""One way to read either view, whatever it comes in: its matrix, the names of its features, the labels of its rows."""
+"""Reading a view from any container: its matrix, the names of its features, the labels of its rows."""
 
 import sys
 from collections import Counter
@@ -18,13 +18,13 @@ _LISTED = 5  # names in a message
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """How many features a view has, and their names if it came as a frame whose columns are named by strings."""
+    """Number of features of a view, and their names if it was a data frame with string column names."""
 
     count: int
     names: np.ndarray | None = None
 
     def check_same(self, known: "Features", name: str, owner: str) -> None:
-        """Refuse features other than the `known` ones that `owner` was fitted with, in scikit-learn's words."""
+        """Refuse features other than the `known` ones that `owner` was fitted with, with scikit-learn's messages."""
         if self.names is not None and known.names is not None:
             if not np.array_equal(self.names, known.names):
                 raise ValueError(_unlike_names(self.names, known.names, name))
@@ -40,12 +40,12 @@ class Features:
 
 
 def read_view(data: MatrixLike, name: str) -> Any:
-    """A view as a checked matrix, and its features; a vector is one column of Y, and no matrix X.
+    """A view as a checked matrix, and its features; a vector is accepted as a single column of Y, but not as X.
 
-    Arrays, sparse matrices and arrays, lists, frames of pandas and polars, tables of pyarrow.
+    Accepts arrays, sparse matrices and arrays, lists, pandas and polars data frames, and pyarrow tables.
     """
     if data is None and name == "Y":
-        raise ValueError("requires y to be passed, but the target y is None: pass Y, the second view of the samples.")
+        raise ValueError("requires y to be passed, but the target y is None: pass Y, the other view of the samples.")
     names = _column_names(data, name)
     matrix = check_matrix(data, name, vector_is_column=name == "Y")
     check_magnitude(matrix, name)
@@ -56,7 +56,7 @@ def read_view(data: MatrixLike, name: str) -> Any:
 
 
 def _column_names(data: MatrixLike, name: str) -> np.ndarray | None:
-    """The names of a frame's columns, if all are strings; repeated ones, and strings beside others, are refused."""
+    """The column names of a frame, if all are strings; duplicates, and strings mixed with others, are refused."""
     # pyarrow's `columns` are the data
     columns = getattr(data, "column_names", None) or getattr(data, "columns", None)
     if columns is None:
@@ -66,8 +66,8 @@ def _column_names(data: MatrixLike, name: str) -> np.ndarray | None:
     if repeated:
         places = [i for i, column in enumerate(columns) if column == repeated[0]]
         raise ValueError(
-            f"{name} must have columns with names of their own; {repeated[0]!r} names {len(places)} of them (the first "
-            f"two at {places[0]} and {places[1]}): rename or drop all but one."
+            f"{name} must have unique column names; {repeated[0]!r} names {len(places)} columns (the first two at "
+            f"{places[0]} and {places[1]}): rename or drop all but one."
         )
     strings = [isinstance(column, str) for column in columns]
     if any(strings) and not all(strings):
@@ -102,15 +102,15 @@ def _listed(names: list[str]) -> str:
 
 
 def check_row_labels(X: MatrixLike, Y: MatrixLike) -> None:
-    """Refuse two frames whose rows have the same labels in another order, and warn if some are shared and misplaced.
+    """Refuse two frames whose rows have the same labels in another order; warn if some common labels are misplaced.
 
-    Rows are paired by position. Labels that have nothing in common, or that are as good as none (0, 1, 2, ...), say
-    nothing about that, unless the other frame has the very same ones.
+    Rows are paired by position. Labels without anything in common, and default ones (0, 1, 2, ...), are ignored, unless
+    the other frame has exactly the same ones.
     """
-    left, right = _row_labels(X), _row_labels(Y)
-    if left is None or right is None or len(left) != len(right) or left.equals(right):
+    x_labels, y_labels = _row_labels(X), _row_labels(Y)
+    if x_labels is None or y_labels is None or len(x_labels) != len(y_labels) or x_labels.equals(y_labels):
         return
-    x_codes, y_codes = _common_codes(left, right)
+    x_codes, y_codes = _common_codes(x_labels, y_labels)
     differ = x_codes != y_codes
     if not differ.any():
         return
@@ -118,25 +118,25 @@ def check_row_labels(X: MatrixLike, Y: MatrixLike) -> None:
     x_times, y_times = np.bincount(x_codes, minlength=n_codes), np.bincount(y_codes, minlength=n_codes)
     if np.array_equal(x_times, y_times):
         row = int(np.argmax(differ))
-        remedy = "Y.loc[X.index]" if left.is_unique else "both in one order, by a label of its own for each row"
+        remedy = "Y.loc[X.index]" if x_labels.is_unique else "both in one order, with a unique label for each row"
         raise ValueError(
-            f"X and Y have the same row labels in another order, first at row {row}, which is {shown(left[row])} in X "
-            f"and {shown(right[row])} in Y: pass {remedy}, or reset_index(drop=True) of both if rows are paired as "
-            "they stand."
+            f"X and Y have the same row labels in another order, first at row {row}, which is {shown(x_labels[row])} "
+            f"in X and {shown(y_labels[row])} in Y: pass {remedy}, or reset_index(drop=True) of both if rows are "
+            "paired by position."
         )
     misplaced = differ & (y_times[x_codes] > 0)
-    if misplaced.any() and not (_is_default(left) or _is_default(right)):
+    if misplaced.any() and not (_is_default(x_labels) or _is_default(y_labels)):
         row = int(np.argmax(misplaced))
         warn(
-            f"{np.count_nonzero(misplaced)} row labels of X stand at other rows of Y, first {shown(left[row])} at row "
-            f"{row}, where Y has {shown(right[row])}, and rows are paired as they stand; align both by their labels, "
-            "or pass reset_index(drop=True) of both if that is meant.",
+            f"{np.count_nonzero(misplaced)} row labels of X are at other rows of Y, first {shown(x_labels[row])} at "
+            f"row {row}, where Y has {shown(y_labels[row])}, and rows are paired by position; align both by their "
+            "labels, or pass reset_index(drop=True) of both if that is intended.",
             DataWarning,
         )
 
 
 def _row_labels(data: MatrixLike) -> Any:
-    """The index of a pandas frame or series; nothing else has one."""
+    """The index of a pandas frame or series; None for anything else."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not isinstance(data, pandas.DataFrame | pandas.Series):
         return None
@@ -144,11 +144,11 @@ def _row_labels(data: MatrixLike) -> Any:
 
 
 def _is_default(index: Any) -> bool:
-    """Whether these are the row numbers that pandas gives where no labels were given."""
+    """Whether these are the row numbers that pandas assigns by default."""
     return isinstance(index, sys.modules["pandas"].RangeIndex) and index.start == 0 and index.step == 1
 
 
-def _common_codes(left: Any, right: Any) -> tuple[np.ndarray, np.ndarray]:
-    """A number for each label, the same for the same one in both; linear in the number of rows."""
-    codes, _ = sys.modules["pandas"].factorize(left.append(right), use_na_sentinel=False)
-    return codes[: len(left)], codes[len(left) :]
+def _common_codes(x_labels: Any, y_labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """An integer code for each label, the same in both indexes; linear in the number of rows."""
+    codes, _ = sys.modules["pandas"].factorize(x_labels.append(y_labels), use_na_sentinel=False)
+    return codes[: len(x_labels)], codes[len(x_labels) :]

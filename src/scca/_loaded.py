@@ -1,4 +1,4 @@
-"""Whether the parts of a model that came from a file fit each other, as those of a fitted model do."""
+"""Checks that the parts of a loaded model fit together, as those of a fitted model do."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from .views import Kernel, KernelPreparation, Preparation, Projector
 
 __all__ = ["check_loaded"]
 
-_LARGEST = 1e75  # of numbers that samples are multiplied by, as of samples themselves
+_LARGEST = 1e75  # of numbers that samples are multiplied by; the same bound as for samples
 
 
 def check_loaded(model: Any) -> None:
@@ -98,7 +98,7 @@ def _check_components(model: Any) -> int:
 
 
 def _check_preparation(preparation: Any, count: int) -> int:
-    """How many rows directions have that follow a preparation of samples of so many features."""
+    """The number of rows of directions after this preparation of samples with `count` features."""
     if isinstance(preparation, Preparation):
         for name in ("mean", "feature_weights"):
             if getattr(preparation, name) is not None:
@@ -119,7 +119,7 @@ def _check_preparation(preparation: Any, count: int) -> int:
         _require(isinstance(training, np.ndarray) or sp.issparse(training), "a kernel has no training samples")
         rows = check_matrix(training, "training").shape[0]
         _require(training.shape == (rows, count), f"training has shape {training.shape}, not {(rows, count)}")
-        preparation.kernel.diagonal(training[:1])  # refuses parameters that the kernel does not take
+        preparation.kernel.diagonal(training[:1])  # refuses unknown parameters
     for name in ("means", "scale"):
         if getattr(preparation, name) is not None:
             _check_numbers(getattr(preparation, name), name, (rows,))
@@ -139,7 +139,7 @@ def _check_kernel(kernel: Any) -> None:
 
 
 def _check_array(array: Any, name: str, shape: tuple[int | None, ...], kinds: str = "iuf") -> np.ndarray:
-    """`array`, if it is one of this shape, None standing for any size."""
+    """`array`, if it is an array of this shape; None matches any size."""
     _require(isinstance(array, np.ndarray) and array.dtype.kind in kinds, f"{name} is no array of numbers")
     fits = array.ndim == len(shape) and all(size in (None, has) for size, has in zip(shape, array.shape, strict=True))
     _require(fits, f"{name} has shape {array.shape}, not {shape}")
@@ -147,7 +147,7 @@ def _check_array(array: Any, name: str, shape: tuple[int | None, ...], kinds: st
 
 
 def _check_numbers(array: Any, name: str, shape: tuple[int | None, ...]) -> None:
-    """Numbers to compute with."""
+    """Refuse anything but an array of finite floats."""
     _check_array(array, name, shape, kinds="f")
     largest = max(float(array.max(initial=0.0)), -float(array.min(initial=0.0)))  # NaN if there is one
     _require(largest <= _LARGEST, f"{name} holds numbers that are not finite or above {_LARGEST:g}")

@@ -1,4 +1,4 @@
-"""Pages from templates, with what they need checked before any work is done."""
+"""HTML and Markdown pages from templates."""
 
 from importlib.resources import files
 from typing import Any
@@ -7,7 +7,7 @@ __all__ = ["check_page_tools", "render_template"]
 
 
 def check_page_tools(what: str) -> None:
-    """Refuse, naming the extra, where a page or its figures could not be made; `what` begins the sentence."""
+    """Refuse if a library for pages or figures is missing, and name the extra; `what` begins the message."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -16,7 +16,7 @@ def check_page_tools(what: str) -> None:
 
 
 def render_template(package: str, name: str, **values: Any) -> str:
-    """The template `name` that lies in `package`, filled in; what is put into HTML is escaped."""
+    """The template `name` of `package` with `values` filled in; values in HTML are escaped."""
     import jinja2
 
     environment = jinja2.Environment(

@@ -1,4 +1,4 @@
-"""Checks of what users hand in: one sentence that names the view, the bound, the value and the remedy."""
+"""Checks of user input: messages are one sentence that names the view, the bound, the value and the remedy."""
 
 from collections.abc import Mapping
 from numbers import Integral, Real
@@ -37,9 +37,9 @@ __all__ = [
 
 FLOATS = (np.float64, np.float32)
 _SMALLEST, _LARGEST = 1e-75, 1e75  # kernels square the data, and the objective squares kernels
-_ASYMMETRY = 1e-6  # of the largest entry; what rounding in float32 leaves
-_INDEFINITE = 1e-3  # of the largest eigenvalue; what rounding, or a kernel that is nearly one, may fall below 0
-_FEW_SAMPLES = 500  # of which all eigenvalues are found in no time
+_ASYMMETRY = 1e-6  # of the largest entry; allowed for rounding in float32
+_INDEFINITE = 1e-3  # of the largest eigenvalue; allowed below 0 for rounding and nearly valid kernels
+_FEW_SAMPLES = 500  # up to which all eigenvalues are computed
 _ARPACK: dict[str, Any] = {"tol": 1e-3, "ncv": 30, "maxiter": 30}
 _OUTSIDE = "indices outside of its shape, or that are no integers"
 _UNEQUAL = "indices and values of different lengths"
@@ -47,17 +47,17 @@ _QUOTED = 80  # characters of a value in a message
 
 
 class DataWarning(UserWarning):
-    """Something in the data is harmless to the computation but probably not meant."""
+    """Something in the data does not prevent the computation but is probably unintended."""
 
 
 # --- data -------------------------------------------------------------------------------------------------------------
 
 
 def check_matrix(data: MatrixLike, name: str, *, vector_is_column: bool = False) -> Any:
-    """`data` as a finite real 2-d array or sparse matrix of float32 or float64, uncopied where it is one already.
+    """`data` as a finite real 2-d array or sparse matrix of float32 or float64; not copied if it is one already.
 
-    Whatever has an array inside is taken: lists, frames of pandas and polars, tables of pyarrow. With
-    `vector_is_column`, a vector or series is a matrix of one column.
+    Lists, pandas and polars data frames and pyarrow tables are converted. With `vector_is_column`, a vector or series
+    becomes a matrix of one column.
     """
     if sp.issparse(data) and data.ndim == 2:
         data = _compressed(data, name)
@@ -69,24 +69,24 @@ def check_matrix(data: MatrixLike, name: str, *, vector_is_column: bool = False)
 
 
 def _canonical(data: MatrixLike) -> Any:
-    """Entries given twice added up, and none beyond the last; in a copy, for the caller's matrix stays as it is."""
+    """Duplicate entries summed and unused ones pruned, in a copy, so that the caller's matrix stays unchanged."""
     exact = data.indptr[-1] == len(data.data)
     if exact and data.has_canonical_format:
         return data
     data = data.copy()
     data.prune()
-    data.has_canonical_format = False  # what the matrix says of itself may be no longer so
+    data.has_canonical_format = False  # the flag may be out of date
     data.sum_duplicates()
     return data
 
 
 def _compressed(data: MatrixLike, name: str) -> Any:
-    """A sparse matrix of any format as rows or columns whose structure is sound, uncopied where it is that already."""
+    """A sparse matrix of any format as valid CSR or CSC; not copied if it is one already."""
     check_structure(data, name)
     if data.format in ("csc", "csr"):
         return data
     try:
-        places = data.tocoo()  # other conversions write where an index, looked at or not, points to
+        places = data.tocoo()  # other conversions write to unchecked indices
     except ValueError as error:
         raise _broken(data, name, _OUTSIDE) from error
     check_structure(places, name)
@@ -94,7 +94,7 @@ def _compressed(data: MatrixLike, name: str) -> Any:
 
 
 def check_structure(data: MatrixLike, name: str) -> None:
-    """Refuse a sparse matrix whose indices point outside of it: compiled code follows them without a look."""
+    """Refuse a sparse matrix with indices out of range: compiled code does not check them."""
     complaint = None
     if data.format in ("csr", "csc", "bsr"):
         complaint = _compressed_complaint(data)
@@ -118,7 +118,7 @@ def _broken(data: MatrixLike, name: str, complaint: str) -> ValueError:
 
 
 def _compressed_complaint(data: MatrixLike) -> str | None:
-    """What is wrong with compressed rows, columns or blocks, if anything is."""
+    """What is wrong with compressed rows, columns or blocks; None if nothing is."""
     block = data.blocksize if data.format == "bsr" else (1, 1)
     major, minor = (size // side for size, side in zip(data.shape, block, strict=True))
     if data.format == "csc":
@@ -139,13 +139,13 @@ def _within(indices: np.ndarray, size: int) -> bool:
 
 
 def _is_plain(data: MatrixLike) -> bool:
-    """Whether there is nothing to convert, which scikit-learn would take half a millisecond to find out."""
+    """Whether there is nothing to convert; scikit-learn's own check takes half a millisecond."""
     stored = sp.issparse(data) and data.format in ("csc", "csr")
     return (stored or type(data) is np.ndarray) and data.ndim == 2 and data.dtype in FLOATS and 0 not in data.shape
 
 
 def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
-    from sklearn.utils import check_array  # here: scikit-learn takes seconds to load, and plain arrays need none of it
+    from sklearn.utils import check_array  # imported late: scikit-learn takes seconds to load
 
     data = _unmasked(data, name)
     try:
@@ -157,14 +157,14 @@ def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
             input_name=name,
         )
     except (TypeError, ValueError) as error:
-        # of scikit-learn's message, the complaint and the remedy; not the array itself
+        # scikit-learn's complaint and remedy, without the array itself
         said = [line for i, line in enumerate(str(error).splitlines()) if i == 0 or "Reshape" in line]
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {' '.join(said)}") from error
 
 
 def _as_array(data: MatrixLike) -> Any:
-    """The array inside; pandas and sparse matrices stay, for scikit-learn knows their missing values and formats."""
+    """The data as an array, except pandas and sparse data, whose missing values and formats scikit-learn handles."""
     return data if sp.issparse(data) or hasattr(data, "iloc") else np.asarray(data)
 
 
@@ -175,7 +175,7 @@ def _as_column(data: MatrixLike) -> Any:
 
 
 def _unmasked(data: MatrixLike, name: str) -> Any:
-    """A masked array with nothing masked as a plain one; anything masked is refused, for its values mean nothing."""
+    """A masked array without masked entries as a plain array; masked entries are refused."""
     if isinstance(data, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in data):
         data = np.ma.array(data)
     if not isinstance(data, np.ma.MaskedArray):
@@ -184,16 +184,16 @@ def _unmasked(data: MatrixLike, name: str) -> Any:
         places = np.argwhere(np.ma.getmaskarray(data))
         place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), places[0], strict=False))
         raise ValueError(
-            f"{name} has {len(places)} masked entries (first at {place}), and every value is needed; fill "
-            f"them in, as {name}.filled(0) does, or drop such samples."
+            f"{name} has {len(places)} masked entries (first at {place}), but all values are needed; fill "
+            f"them in, for example with {name}.filled(0), or drop such samples."
         )
     return data.data
 
 
 def check_magnitude(data: MatrixLike, name: str) -> None:
-    """Refuse values whose squares leave the range of float64."""
+    """Refuse values whose squares overflow or underflow float64."""
     values = data.data if sp.issparse(data) else data
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # no copy of a mapped file
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # no copy
     if largest and not _SMALLEST < largest < _LARGEST:
         raise ValueError(
             f"the largest value of {name} must lie between {_SMALLEST:g} and {_LARGEST:g} for its squares to be "
@@ -202,7 +202,7 @@ def check_magnitude(data: MatrixLike, name: str) -> None:
 
 
 def check_finite(data: MatrixLike, name: str) -> None:
-    """Refuse NaN and infinity, naming the first place."""
+    """Refuse NaN and infinity, and name the first position."""
     values = data.data if sp.issparse(data) else data
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
@@ -224,7 +224,7 @@ def check_same_samples(X: MatrixLike, Y: MatrixLike, names: tuple[str, str] = ("
     if X.shape[0] != Y.shape[0]:
         raise ValueError(
             f"{names[0]} and {names[1]} must have the same number of samples; got {X.shape[0]} and {Y.shape[0]}: "
-            "pass row i of both for the same thing."
+            "row i of both must be the same sample."
         )
 
 
@@ -233,7 +233,7 @@ def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"{name} must be a square kernel matrix of the training samples; got shape {K.shape}: pass one row and one "
-            "column a training sample."
+            "column per training sample."
         )
     difference = abs(K - K.T)
     largest = abs(K).max()
@@ -257,15 +257,15 @@ def warn_uninformative(data: MatrixLike, name: str) -> None:
         )
     if n_constant:
         warn(
-            f"{name} has {counted(n_constant, 'constant feature')} (first: {np.argmax(constant)}); such features say "
-            "nothing: drop them if that is not meant.",
+            f"{name} has {counted(n_constant, 'constant feature')} (first: {np.argmax(constant)}); such features carry "
+            "no information: drop them if that is unintended.",
             DataWarning,
         )
     zero = _zero_rows(data)
     if zero.any():
         warn(
             f"{name} has {counted(int(np.count_nonzero(zero)), 'all-zero sample')} (first: {np.argmax(zero)}); such "
-            "samples carry no information: drop the pairs if that is not meant.",
+            "samples carry no information: drop the pairs if that is unintended.",
             DataWarning,
         )
 
@@ -285,15 +285,15 @@ def _zero_rows(data: MatrixLike) -> np.ndarray:
 
 
 def check_positive_semidefinite(kernel: Any, n: int, name: str) -> None:
-    """Refuse a symmetric matrix with a clearly negative eigenvalue, which is no matrix of inner products.
+    """Refuse a symmetric matrix with a clearly negative eigenvalue: it is not a matrix of inner products.
 
     Parameters
     ----------
     kernel : matrix, LinearOperator or function of a vector
-        The n x n matrix, as it will be used (if centred, then centred), or its product with a vector.
+        The n x n matrix as it will be used (centred or not), or its product with a vector.
     n : int
     name : str
-        What it is, for the message: "the centred kernel matrix of Y".
+        For the message, such as "the centred kernel matrix of Y".
     """
     smallest, largest = _extreme_eigenvalues(kernel, n)
     if smallest >= -_INDEFINITE * max(largest, 0.0):
@@ -307,29 +307,29 @@ def check_positive_semidefinite(kernel: Any, n: int, name: str) -> None:
 
 
 def _extreme_eigenvalues(kernel: Any, n: int) -> tuple[float, float]:
-    """The smallest and the largest eigenvalue; of a large matrix from products alone, good to a thousandth or so.
+    """The smallest and the largest eigenvalue; for a large matrix by Lanczos, to a relative error of about 0.001.
 
-    Lanczos' values lie within the true range, so what is refused for them is refused rightly.
+    Lanczos values lie within the true range, so no valid matrix is refused.
     """
     operator = _operator(kernel, n)
     if n <= _FEW_SAMPLES:
         values = eigvalsh(operator @ np.eye(n))
         return float(values[0]), float(values[-1])
     largest = _largest_eigenvalue(operator)
-    # a smallest eigenvalue of 0 has no digits to converge to; seen from the other end it is as large as any
+    # Lanczos does not converge to 0 in relative terms; mirrored, the smallest eigenvalue is the largest
     scale = max(abs(largest), np.finfo(np.float64).tiny)
     mirrored = LinearOperator((n, n), matvec=lambda v: 2.0 * v - (operator @ v) / scale, dtype=np.float64)
     return scale * (2.0 - _largest_eigenvalue(mirrored)), largest
 
 
 def _largest_eigenvalue(operator: LinearOperator) -> float:
-    start = np.random.default_rng(0).standard_normal(operator.shape[0])  # ARPACK's own differs from call to call
+    start = np.random.default_rng(0).standard_normal(operator.shape[0])  # ARPACK's own start differs between calls
     product = operator @ start
     if not product.any():  # ARPACK refuses a matrix of zeros
         return 0.0
     try:
         return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False, **_ARPACK)[0])
-    except ArpackNoConvergence as stopped:  # something within the range of the eigenvalues is always known
+    except ArpackNoConvergence as stopped:  # the Rayleigh quotient is within the range of the eigenvalues
         return float(np.max(stopped.eigenvalues, initial=start @ product / (start @ start)))
 
 
@@ -345,13 +345,13 @@ def _operator(kernel: Any, n: int) -> LinearOperator:
 
 
 def shown(value: Any) -> str:
-    """A value as messages quote it: on one line, and not much of a long one."""
+    """A value as quoted in messages: on one line, shortened if long."""
     text = " ".join(repr(value).split())
     return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
-    """`value`, if it is one of the strings, booleans or None to choose from, whatever else its type makes of `==`."""
+    """`value`, if it is one of `choices` (strings, booleans or None); arrays and the like never compare equal."""
     value = bool(value) if isinstance(value, np.bool_) else value
     if any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         return value

@@ -1,4 +1,4 @@
-"""Words of messages: numbers with their nouns, and settings as parameters of Python or options of a command line."""
+"""Wording of messages: numbers with nouns, and settings named as Python parameters or command-line options."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ Naming = Callable[[str, object], str]
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun, whose plural is `many`, or has an s.
+    """A number with its noun; the plural is `many`, or `one` with an s.
 
     Examples
     --------
@@ -29,7 +29,7 @@ _NAMING: ContextVar[Naming] = ContextVar("naming", default=_parameter)
 
 
 def called(name: str, value: object = NO_VALUE) -> str:
-    """The name of a parameter, with a value if one is given, in the words of whoever called.
+    """The name of a parameter, with a value if one is given, as the caller knows it.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def called(name: str, value: object = NO_VALUE) -> str:
 
 @contextmanager
 def naming(words: Naming) -> Iterator[None]:
-    """A context whose messages call settings by what `words(name, value)` gives; the value may be `NO_VALUE`."""
+    """A context in which messages name settings by `words(name, value)`; the value may be `NO_VALUE`."""
     token = _NAMING.set(words)
     try:
         yield

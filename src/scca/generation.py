@@ -1,4 +1,4 @@
-"""Section 5.1: for a query in one view, the sparse sample of the other view that best matches it."""
+"""Section 5.1: for a query in view Y, the sparse sample of view X that matches it best."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class Generated:
     Attributes
     ----------
     weights : ndarray of shape (n_features,)
-        Mostly zeros; a positive weight says the feature is there, a negative one that it is less than usual.
+        Mostly zeros; positive if a feature is above its mean, negative if below.
     mu, objective, dual_gap : float
-        The penalty, the value reached, and how far (absolute) it can be from the optimum.
+        The penalty, the value reached, and its largest possible (absolute) distance from the optimum.
     converged : bool
     n_passes : int
         Products with the whole of the training data.
@@ -42,18 +42,19 @@ class Generated:
 
     @property
     def n_selected(self) -> int:
-        """How many features have a weight."""
+        """Number of features with a weight."""
         return int(np.count_nonzero(self.weights))
 
 
 class Generator:
-    """Generates sparse samples of the view X from queries in the view Y, given paired training samples of both.
+    """Generates sparse samples of the view X for queries in the view Y, from paired training samples.
 
     For a query q it solves the lasso
 
         min over w of  ||X w - k||^2 + mu ||w||_1,    k = the inner products of q with the training samples of Y,
 
-    all samples centred by the training means and scaled to unit norm. The automatic mu is the paper's, mean |2 X'k|.
+    with all samples centred by the training means and scaled to unit norm. The automatic mu is the paper's,
+    mean |2 X'k|.
 
     Parameters
     ----------
@@ -61,8 +62,8 @@ class Generator:
         Training pairs.
     center, normalize : bool, default=True
     x_preparation, y_preparation : scca.views.Preparation, optional
-        In place of `center` and `normalize`: those of a fitted model (`x_preparation_`, `y_preparation_`), so that
-        its feature weights count here, too, and features that it does not read are not used.
+        Replace `center` and `normalize`: those of a fitted model (`x_preparation_`, `y_preparation_`) apply its feature
+        weights here too, and leave out features that it does not read.
     tol : float, default=1e-6
         Duality gap to reach, relative to ||k||^2.
     max_iter : int, default=1000
@@ -84,38 +85,38 @@ class Generator:
         check_same_samples(X, Y)
         self._tol, self._max_iter = check_tolerance(tol), check_count(max_iter, "max_iter")
         prepare = partial(Preparation.fit, center=center, normalize=normalize)
-        self._target = (x_preparation or prepare(X)).transform(X)
-        self._preparation = y_preparation or prepare(Y)
-        self._source = self._preparation.transform(Y)
+        self._x_view = (x_preparation or prepare(X)).transform(X)
+        self._y_preparation = y_preparation or prepare(Y)
+        self._y_view = self._y_preparation.transform(Y)
 
     def generate(self, queries: MatrixLike, mu: PenaltyLike = "auto") -> list[Generated]:
-        """One sparse sample a query, a row of `queries` in the features of Y."""
+        """One sparse sample per query, a row of `queries` in the features of Y."""
         return [path[0] for path in (self._path(k, [mu]) for k in self._similarities(queries))]
 
     def path(self, query: MatrixLike, mus: Sequence[PenaltyLike]) -> list[Generated]:
-        """The samples generated for one query, a single row, at every mu of `mus`; they cost little more than one."""
+        """The samples generated for one query, a single row, at every mu of `mus`; little slower than a single one."""
         similarities = self._similarities(query)
         if len(similarities) != 1:
             raise ValueError(f"query must be a single row; got {len(similarities)}.")
         return self._path(similarities[0], mus)
 
     def least_squares(self, queries: MatrixLike) -> np.ndarray:
-        """The non-sparse counterpart, a row a query: the shortest w that minimises ||X w - k||^2."""
-        view = self._target
+        """The non-sparse counterpart, one row per query: the minimum-norm w that minimises ||X w - k||^2."""
+        view = self._x_view
         operator = LinearOperator(view.shape, matvec=view.matvec, rmatvec=view.rmatvec, dtype=np.float64)
         solved = (lsqr(operator, k, atol=_LEAST_SQUARES, btol=_LEAST_SQUARES) for k in self._similarities(queries))
         return np.array([solution[0] for solution in solved])
 
     def _similarities(self, queries: MatrixLike) -> np.ndarray:
-        """k for every query, scaled and centred as the training samples are."""
+        """k for every query, centred and scaled like the training samples."""
         queries = check_matrix(queries, "queries")
-        if queries.shape[1] != self._source.shape[1]:
-            raise ValueError(f"queries must have the {self._source.shape[1]} features of Y; got {queries.shape[1]}.")
-        return self._source.similarities(self._preparation.transform(queries))
+        if queries.shape[1] != self._y_view.shape[1]:
+            raise ValueError(f"queries must have the {self._y_view.shape[1]} features of Y; got {queries.shape[1]}.")
+        return self._y_view.similarities(self._y_preparation.transform(queries))
 
     def _path(self, k: np.ndarray, mus: Sequence[Any]) -> list[Generated]:
         penalties = [Penalty.parse(mu, "mu", zero_allowed=False) for mu in mus]
-        results = solve_path(self._target, k, penalties, tol=self._tol, max_iter=self._max_iter)
+        results = solve_path(self._x_view, k, penalties, tol=self._tol, max_iter=self._max_iter)
         return [_generated(result) for result in results]
 
 

@@ -1,10 +1,9 @@
-"""Model files: arrays and JSON in one checked container, with no code inside.
+"""Model files: arrays and JSON in one checked container, without code.
 
-A model file is a zip archive. `manifest.json` holds the format's name and version and the model as a tree of plain
-values; every array stands beside it as an .npy member that the tree refers to. The manifest carries the SHA-256 of each
-member, and the archive's comment that of the manifest, so damage anywhere is found before anything is used. Whoever
-means harm can compute checksums, too: sizes are checked before anything is unpacked, and parts against each other
-before anything is computed.
+A model file is a zip archive. `manifest.json` has the format's name and version and the model as a tree of plain values
+that refers to arrays, each an .npy member. The manifest has the SHA-256 of each member, and the archive's comment that
+of the manifest, so damage is found before anything is used. Checksums do not stop an attacker: sizes are checked before
+anything is unpacked, and the parts of the model before anything is computed.
 """
 
 import hashlib
@@ -39,22 +38,22 @@ _MANIFEST = "manifest.json"
 _STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
 _PIECE = 2**20  # bytes unpacked at a time
-_MOST_PARTS = 100_000  # lists and dictionaries of a manifest
+_MOST_PARTS = 100_000  # lists and dictionaries in a manifest
 _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
-_QUOTED = 200  # characters of another's message
+_QUOTED = 200  # characters quoted of another library's message
 _MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
 _PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, Preparation, KernelPreparation, Kernel)}
 _CLASSES: dict[str, Any] = {**_MODELS, **_PARTS}
 
 
 class ModelFileError(ValueError):
-    """A file that is not a whole model of a version this one reads."""
+    """A file that is not a complete model in the format that this version reads."""
 
 
 def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> None:
     """Write a fitted model to a file.
 
-    The file appears whole or not at all: until it is complete, what was at `path` before stays.
+    The file appears complete or not at all: until then, an existing file at `path` stays.
 
     Parameters
     ----------
@@ -89,8 +88,8 @@ def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> Non
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
-    Nothing in the file is executed. A damaged, truncated or foreign file, one of a newer format, or one whose parts do
-    not fit each other is refused; so is one that would unpack to more than 256 MiB and 100 times its size.
+    Nothing in the file is executed. Refused are files that are damaged, truncated, of another format or inconsistent,
+    and files that would unpack to more than both 256 MiB and 100 times their size.
     """
     path = Path(path)
     if not path.is_file():
@@ -104,12 +103,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     except ModelFileError:
         raise
     except (zipfile.BadZipFile, zlib.error) as error:
-        raise ModelFileError(f"{path} is not a whole model file of scca ({_brief(error)}); write it again.") from error
+        raise ModelFileError(f"{path} is not a complete scca model file ({_brief(error)}); write it again.") from error
     except PermissionError as error:
         raise ModelFileError(f"{path} may not be read by this user; change its permissions.") from error
     except MemoryError as error:
         raise ModelFileError(f"{path} does not fit in memory; free some, or use a larger machine.") from error
-    except Exception as error:  # whatever a file makes of the libraries that read it, it is the file's fault
+    except Exception as error:  # any error of the libraries that read the file is due to the file
         raise ModelFileError(f"{path} is damaged ({type(error).__name__}: {_brief(error)}); write it again.") from error
 
 
@@ -155,7 +154,7 @@ class _Writer:
         if type(value).__name__ in _CLASSES and type(value) is _CLASSES[type(value).__name__]:
             return {"$object": type(value).__name__, "state": self._state(value)}
         raise TypeError(
-            f"a model with {value!r} inside cannot be saved: a model file holds numbers and text, no code; choose "
+            f"a model that contains {value!r} cannot be saved: model files have numbers and text, no code; choose "
             "kernels, anchors and scoring by name, and folds by number."
         )
 
@@ -177,7 +176,7 @@ class _Reader:
         self._manifest = self._checked_manifest()
 
     def _check_sizes(self, size: int) -> None:
-        """Refuse what would fill the memory, by the sizes that are declared: no more than these is ever unpacked."""
+        """Refuse by declared sizes what would fill the memory; no more than these is ever unpacked."""
         if _MANIFEST not in self._members:
             raise ModelFileError(f"{self._path} is not a model file of scca; name one that scca wrote.")
         for declared, most in (
@@ -264,7 +263,7 @@ class _Reader:
         return self._arrays[name]
 
     def _checked_array(self, name: str) -> np.ndarray:
-        """An .npy member, unpacked piece by piece into memory whose size was checked first."""
+        """An .npy member, unpacked piece by piece into an array whose size was checked first."""
         with self._opened(name) as file:
             stream = _Hashing(file)
             if np.lib.format.read_magic(stream) != (1, 0):
@@ -301,12 +300,12 @@ class _Hashing:
 
 
 def most_unpacked(size: int) -> int:
-    """How many bytes the members of a file of `size` bytes may have: weights that are mostly zeros shrink well."""
+    """The most bytes that a file of `size` bytes may unpack to: weights that are mostly zeros compress well."""
     return max(2**28, 100 * size)
 
 
 def most_manifest(size: int) -> int:
-    """How many of them the manifest may have, which is text and takes several times as much memory when parsed."""
+    """The most bytes of its manifest, which takes several times as much memory when parsed."""
     return max(2**23, 20 * size)
 
 
@@ -315,7 +314,7 @@ def _no_number(literal: str) -> NoReturn:
 
 
 def _text(value: Any) -> str:
-    value.encode()  # a lone surrogate, or what is no text at all, fails here
+    value.encode()  # fails for a lone surrogate, or if it is not text
     return value
 
 
@@ -326,5 +325,5 @@ def _npy(array: np.ndarray) -> bytes:
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """A member without a date, so that the same model gives the same bytes."""
+    """A zip entry without a date, so that the same model gives the same bytes."""
     return zipfile.ZipInfo(name)

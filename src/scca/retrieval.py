@@ -1,4 +1,4 @@
-"""Mate retrieval: for every sample of one view, where its partner ranks among all samples of the other."""
+"""Mate retrieval: for every sample of one view, the rank of its mate among all samples of the other."""
 
 from dataclasses import dataclass
 
@@ -9,12 +9,12 @@ from ._validation import check_matrix, check_same_samples
 
 __all__ = ["AveragePrecision", "average_precision", "best_matches", "mate_ranks"]
 
-_BLOCK = 1024  # queries compared at a time, so that a million of them need no square matrix
+_BLOCK = 1024  # queries compared at a time, so that many of them need no square matrix
 
 
 @dataclass(frozen=True)
 class AveragePrecision:
-    """Mean of 1 / rank of the mate, 1 being perfect, in either direction and over both."""
+    """Mean of 1 / rank of the mate, in each direction and averaged over both; 1 is perfect."""
 
     average_precision: float
     a_to_b: float
@@ -22,11 +22,10 @@ class AveragePrecision:
 
 
 def mate_ranks(A: MatrixLike, B: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
-    """Ranks of the mates, from A to B and from B to A, 1 being the first.
+    """Ranks of the mates, from A to B and from B to A; 1 is the best.
 
-    Row i of A and row i of B are mates. Rows are compared by the inner product of the rows scaled to unit norm (the
-    cosine). A tie counts with its mean rank, and a row without information (all zero) ties with everything, so it gets
-    the middle of all ranks.
+    Row i of A and row i of B are mates. Rows are compared by their cosine. Ties get their mean rank; a row without
+    information (all zero) ties with everything and gets the middle rank.
 
     Parameters
     ----------
@@ -43,13 +42,13 @@ def mate_ranks(A: MatrixLike, B: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"A and B must have the same number of columns; got {A.shape[1]} and {B.shape[1]}.")
     A, B = _unit_rows(A), _unit_rows(B)
     mates = np.einsum("ij,ij->i", A, B)
-    # the same two rows can differ by rounding when multiplied in another order: what is that close is a tie
+    # products of the same two rows can differ by rounding: values this close are ties
     tolerance = 4 * A.shape[1] * np.finfo(A.dtype).eps
     return _ranks(A, B, mates, tolerance), _ranks(B, A, mates, tolerance)
 
 
 def average_precision(A: MatrixLike, B: MatrixLike) -> AveragePrecision:
-    """The paper's average precision, mean of 1 / rank, of the mates of A in B and of B in A.
+    """The paper's average precision, mean of 1 / rank, of finding the mates of A in B and of B in A.
 
     Parameters
     ----------
@@ -72,7 +71,7 @@ def best_matches(queries: MatrixLike, candidates: MatrixLike, top: int) -> tuple
     queries, candidates : arrays of shape (n_queries, c) and (n_candidates, c)
         Scores in the common space.
     top : int
-        How many to name; all candidates if there are fewer.
+        How many to return; all candidates if there are fewer.
 
     Returns
     -------
@@ -92,7 +91,7 @@ def best_matches(queries: MatrixLike, candidates: MatrixLike, top: int) -> tuple
 
 
 def _largest(values: np.ndarray, top: int) -> np.ndarray:
-    """Positions of the `top` largest of every row, in order; equal values by position."""
+    """Positions of the `top` largest values of every row, in order; ties by position."""
     if 4 * top >= values.shape[1]:
         return np.argsort(-values, axis=1, kind="stable")[:, :top]
     least = np.partition(values, -top, axis=1)[:, -top, None]
@@ -106,7 +105,7 @@ def _largest(values: np.ndarray, top: int) -> np.ndarray:
 def _unit_rows(A: MatrixLike) -> np.ndarray:
     A = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
     largest = np.abs(A).max(axis=1, keepdims=True, initial=0)
-    A = A / np.where(largest > 0, largest, 1)  # squares of tiny or huge scores stay within range
+    A = A / np.where(largest > 0, largest, 1)  # so that squares of tiny or huge scores do not under- or overflow
     norms = np.linalg.norm(A, axis=1, keepdims=True)
     return A / np.where(norms > 0, norms, 1)
 

@@ -245,7 +245,7 @@ class TestRefused:
         (tmp_path / "m.scca").write_bytes(b"hello")
         message = refused("explain", tmp_path / "m.scca")
         assert message.startswith("scca: ")
-        assert "not a whole model file" in message
+        assert "not a complete scca model file" in message
         scca.save(
             scca.SparseCCA(1, held_out=0).fit(*scca.datasets.make_planted(20, 9, 9, n_active=2).views),
             tmp_path / "s.scca",
@@ -256,7 +256,7 @@ class TestRefused:
         message = refused("generate", folder / "model.scca", "--text", "pain", "--from", "de")
         assert "--from must be 'en' or 'fr'; got 'de'" in message
         message = refused("generate", folder / "model.scca", "--text", "zzyzx")
-        assert "cannot be told" in message
+        assert "cannot be detected" in message
         assert message.endswith("name it with --from.")
 
     def test_values(self, folder):

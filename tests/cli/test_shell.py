@@ -84,7 +84,7 @@ class TestPipes:
     def test_a_format_that_cannot_be_told(self, folder, tmp_path):
         done = in_bash(f"cat a.en | scca fit - -o {tmp_path}/m", folder)
         assert done.returncode == 1
-        assert "standard input alone is taken to be a table separated by tabs, but its first line has no" in done.stderr
+        assert "standard input alone must be a tab-separated table, but its first line has no" in done.stderr
         assert done.stderr.count("\n") == 1
 
     def test_standard_input_twice(self, folder, tmp_path):
@@ -117,7 +117,7 @@ class TestStopWords:
         write_lines(tmp_path / "stop", ["the", "zzyzx"])
         command = ("fit", folder / "a.en", folder / "a.fr", "-o", tmp_path / "m", "--components", 2, "--stop-words")
         noted = run(*command, tmp_path / "stop").stderr
-        assert "1 stop word stands in no document (first: 'zzyzx'); check the spelling" in noted
+        assert "1 stop word occurs in no document (first: 'zzyzx'); check the spelling" in noted
         write_lines(tmp_path / "stop", ["the", "le", "a"])
         assert "stop word" not in run(*command, tmp_path / "stop").stderr
 

@@ -136,7 +136,7 @@ class TestAll:
             estimator().fit(X, Y.astype(str).astype(object) + "x")
 
     def test_no_second_view(self, estimator, X, Y):
-        with pytest.raises(ValueError, match="pass Y, the second view"):
+        with pytest.raises(ValueError, match="pass Y, the other view"):
             estimator().fit(X, None)
 
     def test_too_many_components(self, estimator, X, Y):

@@ -151,15 +151,13 @@ class TestReading:
     def test_repeated_columns(self, estimator, pair, name, columns):
         repeated = pd.DataFrame(pair[0][:, :4], columns=columns)
         views = {"X": pair[0], "Y": pair[1], name: repeated}
-        said = (
-            rf"^{name} must have columns with names of their own; {columns[0]!r} names 2 of them \(.* 0 and 3\): rename"
-        )
+        said = rf"^{name} must have unique column names; {columns[0]!r} names 2 columns \(.* 0 and 3\): rename"
         with pytest.raises(ValueError, match=said):
             estimator(1).fit(*views.values())
 
     def test_repeated_columns_of_arrow(self, estimator, pair):
         repeated = pa.Table.from_arrays([pa.array(column) for column in pair[1][:, :3].T], names=["a", "b", "b"])
-        with pytest.raises(ValueError, match=r"^Y must have .*; 'b' names 2 of them \(the first two at 1 and 2\)"):
+        with pytest.raises(ValueError, match=r"^Y must have .*; 'b' names 2 columns \(the first two at 1 and 2\)"):
             estimator(1).fit(pair[0], repeated)
 
     @pytest.mark.parametrize("name", ["X", "Y"])
@@ -317,7 +315,7 @@ class TestRowLabels:
         """The sets are the same, the multisets are not: some rows cannot have their mates."""
         X, Y = frames[0].set_axis(list("aab") + list("c" * 37)), frames[1].set_axis(list("abb") + list("c" * 37))
         with pytest.warns(
-            DataWarning, match="^1 row labels of X stand at other rows of Y, first 'a' at row 1, where Y has 'b'"
+            DataWarning, match="^1 row labels of X are at other rows of Y, first 'a' at row 1, where Y has 'b'"
         ):
             estimator(1).fit(X, Y)
 
@@ -325,7 +323,7 @@ class TestRowLabels:
         X, Y = frames
         shifted = Y.set_axis([*Y.index[1:], "another"])
         with pytest.warns(
-            DataWarning, match=rf"^39 row labels of X stand at other rows of Y, first '{X.index[1]}' at row 1"
+            DataWarning, match=rf"^39 row labels of X are at other rows of Y, first '{X.index[1]}' at row 1"
         ):
             model = estimator(1).fit(X, shifted)
         with pytest.warns(DataWarning, match="39 row labels of X"):

@@ -130,7 +130,7 @@ def test_byte_order_marks(write, suffix):
 
 def test_utf16_without_a_mark_is_refused_for_its_nul(write):
     message = refusal(write("a.en", "one\n".encode("utf-16-be")), write("b.fr", "x\n"))
-    assert "a.en holds a NUL byte (0x00 at offset 0)" in message
+    assert "a.en has a NUL byte (0x00 at offset 0)" in message
     assert "UTF-16" in message
 
 
@@ -336,7 +336,7 @@ def test_a_file_that_changes_is_noticed(write):
     for changed in ("1\n2\n", "1\n2\n3\n4\n"):
         write("a.en", changed)
         seen = []
-        with pytest.raises(PairError, match="has changed since it was checked, when it held 3 pairs"):
+        with pytest.raises(PairError, match="has changed since it was checked, when it had 3 pairs"):
             seen.extend(pairs.documents(0))
         assert seen == ["1", "2", "3"][: len(changed) // 2]
         with pytest.raises(PairError):

@@ -55,7 +55,7 @@ def test_lists_with_empty_documents():
         (["a", "b"], ["c", None], "Document 2 of the second list is None, not a string"),
         ([b"a"], ["c"], "Document 1 of the first list is b'a', not a string"),
         ("ab", ["c", "d"], "The first list is a single string, 'ab'"),
-        ([], [], "The pair of lists holds no pair at all"),
+        ([], [], "The pair of lists has no pair at all"),
     ],
 )
 def test_lists_that_are_no_pairs(first, second, message):

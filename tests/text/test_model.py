@@ -123,7 +123,7 @@ class TestUnknownWords:
         assert made.words == ()
 
     def test_its_language_cannot_be_told(self, model):
-        with pytest.raises(ValueError, match="cannot be told: 0 of their words .* name it"):
+        with pytest.raises(ValueError, match="cannot be detected: 0 of their words .* name it"):
             model.detect_language(["zzyzx"])
 
 
@@ -211,7 +211,7 @@ class TestBadInput:
             BilingualModel().fit(PairedText.of(["a cat"], ["un chat"]))
 
     def test_no_words_names_the_language(self):
-        with pytest.raises(ValueError, match="fr: the documents hold no word"):
+        with pytest.raises(ValueError, match="fr: the documents contain no word"):
             BilingualModel().fit(PairedText.of(["a cat", "a dog"], ["1", "2"], ("en", "fr")))
 
     def test_foreign_language(self, model):

@@ -86,6 +86,6 @@ def test_broken_parquet(parquet, write):
     for content in (b"PAR1", whole[: len(whole) // 2], whole[:-9] + b"\xff" + whole[-8:], b"en\tfr\n" * 9):
         assert "cannot be read as Parquet" in refusal(write("b.parquet", content))
     assert "is empty" in refusal(write("b.parquet", b""))
-    assert "holds no pair at all" in refusal(
+    assert "has no pair at all" in refusal(
         parquet({name: pytest.importorskip("pyarrow").array([], "string") for name in ("en", "fr")})
     )

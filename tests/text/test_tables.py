@@ -66,7 +66,7 @@ def test_rows_and_header_must_agree(write, suffix):
         path = write(f"a.{suffix}", f"en,fr\n1,2\n{row}\n6,7\n".replace(",", tab))
         assert f"Data row 2 of {path} (line 3) has {count} and the header has 2" in refusal(path)
     path = write(f"a.{suffix}", "en,fr\n".replace(",", tab))
-    assert "holds no pair at all" in refusal(path)
+    assert "has no pair at all" in refusal(path)
     assert "is empty" in refusal(write(f"a.{suffix}.gz", ""))
 
 

@@ -88,7 +88,7 @@ def test_bad_input():
         TextVectorizer(stop_words="english").fit(["cat", "dog"])
     with pytest.raises(ValueError, match="analyzer must be 'word', 'char' or 'char_wb'; got 'chars'"):
         TextVectorizer(analyzer="chars").fit(["cat", "dog"])
-    with pytest.raises(ValueError, match="hold no word"):
+    with pytest.raises(ValueError, match="contain no word"):
         TextVectorizer().fit(["123", "!!"])
     with pytest.raises(ValueError, match="of 2 words none is in at least min_df=5 .* lower min_df"):
         TextVectorizer(min_df=5).fit(["cat", "dog"])

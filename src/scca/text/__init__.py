@@ -19,7 +19,7 @@ __all__ = [
     "TextVectorizer",
     "tokenize",
     "inverse_frequencies",
-    # the model and what it answers
+    # the model and its results
     "BilingualModel",
     "Component",
     "Mates",

@@ -1,4 +1,4 @@
-"""What a bilingual model answers with: words and documents with weights, mates, generated and translated words."""
+"""Results of a bilingual model: words and documents with weights, mates, generated and translated words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,24 +20,25 @@ class Weighted:
 
 @dataclass(frozen=True)
 class Component:
-    """One component in words a person can read.
+    """One component in readable form.
 
     Attributes
     ----------
-    words : tuple of Weighted
-        The sparse answer in the first language, strongest first.
+    words, mate_words : tuple of Weighted
+        Words of the first and of the second language. For a shared factor: those with a weight, by loading, largest
+        first. For an anchored component: `words` have a weight, strongest first, and `mate_words` are those with the
+        largest weights in its documents, centred and scaled.
     documents : tuple of Weighted
-        The documents of the second language it is built on, strongest first; named by their text where it was kept.
-    mate_words : tuple of Weighted
-        The words of the second language that weigh most in these documents, centred and scaled as the model sees them.
+        Documents of the second language, strongest first, named by their text if the model has it: those with the
+        largest scores, or those with a weight in an anchored component.
     anchor : int or None
-        None for a shared factor, whose words stand in the order of their loadings, those that go with it first.
+        The anchor document; None for a shared factor.
     correlation, mu, dual_gap : float
-        Of the two training scores; the penalty on words; the certificate (absolute).
+        Correlation of the two training scores; penalty on words; certificate (absolute).
     gamma : float or None
-        The penalty on documents, of which a shared factor needs none.
+        Penalty on documents; None for a shared factor.
     held_out_correlation : float or None
-        Of a shared factor, on pairs left out.
+        Correlation on pairs left out; None for an anchored component.
     """
 
     number: int
@@ -54,7 +55,7 @@ class Component:
 
 @dataclass(frozen=True)
 class Mates:
-    """The candidates that match each query best, the best first.
+    """The candidates that match each query best, best first.
 
     Attributes
     ----------
@@ -65,9 +66,9 @@ class Mates:
     similarities : ndarray of shape (n_queries, top)
         Cosines in the common space.
     known, known_candidates : ndarray of bool of shape (n_queries,) and (n_candidates,)
-        False for a document without any known word: it ties with everything, and its mates mean nothing.
+        False for a document without any known word: it ties with everything, and its mates are meaningless.
     query_scores, candidate_scores : ndarray of shape (n, n_components)
-        Where the documents lie in the common space.
+        Scores of the documents in the common space.
     """
 
     source: str
@@ -82,10 +83,10 @@ class Mates:
 
 @dataclass(frozen=True)
 class GeneratedText:
-    """The words of the other language that render a query, the strongest first; `known` as in `Mates`.
+    """The words of the other language generated for a query, strongest first; `known` as in `Mates`.
 
-    `mu` and `dual_gap` are those of the lasso, None for shared factors, which need none: there a weight is the TF-IDF
-    weight that the word is expected to have in a document of unit norm.
+    With shared factors a weight is the expected TF-IDF weight of the word in a document of unit norm, and `mu` and
+    `dual_gap` are None; with anchors these are the penalty and certificate of the lasso.
     """
 
     language: str
@@ -97,27 +98,27 @@ class GeneratedText:
 
 @dataclass(frozen=True)
 class Translation:
-    """The words of the other language that go with a word, the strongest first.
+    """Translations of a word, best first.
 
     Attributes
     ----------
     word : str
-        As the model knows it.
+        As spelt in the model.
     source, target : str or None
         Its language and the other; None for an unknown word.
     words : tuple of Weighted
-        Of the other language, with their shares as in `WordPair`. Of the anchored problem with its weights: a negative
-        one says that the word stays away.
+        Words of the other language with their shares as in `WordPair`; with their weights if the anchored problem was
+        solved, a negative weight for a word that occurs less with it.
     documents : int
-        Training documents that have the word; few make a weak translation.
+        Training documents with the word; few make an uncertain translation.
     trust : float or None
-        Estimated probability that the first of the words is right, as in `WordPair`; None of the anchored problem.
+        Estimated probability that the first of the words is right, as in `WordPair`; None for the anchored problem.
     known : bool
-        False for a word that the model does not know, or that is a word of both languages; `note` says which.
+        False for a word that the model does not know, or that both languages have; `note` says which.
     joined_by : tuple of Weighted
-        Of the anchored problem: words of its own language that were taken to belong with it.
+        Anchored problem only: words of the same language with a weight beside the anchor.
     mu, gamma, dual_gap : float or None
-        Of the anchored problem: its penalties and certificate.
+        Anchored problem only: its penalties and certificate.
     """
 
     word: str
@@ -142,14 +143,14 @@ class WordPair:
     ----------
     word : str
     mates : tuple of Weighted
-        The words of the other language that are linked to it most, the best first, each with its share: of the
-        documents that have either word, those in which they are linked; 1 if they are always each other's.
+        The words of the other language most often linked to it, best first, each with its share: of the documents with
+        either word, the share in which the two are linked; 1 if always.
     trust : float
-        Estimated probability that the best mate is right, calibrated by what two halves of the pairs find alike.
+        Estimated probability that the best mate is right, calibrated by how often two halves of the pairs agree.
     mutual : bool
-        Whether the word is also the best one of its best mate.
+        Whether the word is also the best mate of its best mate.
     documents, mate_documents, together : int
-        Training documents that have the word, that have its best mate, and that have both.
+        Numbers of training documents with the word, with its best mate, and with both.
     """
 
     word: str
@@ -168,7 +169,7 @@ class WordPair:
 def strongest(
     weights: np.ndarray, names: Sequence[str], rarity: np.ndarray | None = None, *, most: int | None = None
 ) -> tuple[Weighted, ...]:
-    """What has a weight, by its size; of equal ones the less rare first, else in the order they stand."""
+    """Names with a nonzero weight, largest absolute weight first; ties by `rarity`, the common first, or position."""
     order = np.argsort(-np.abs(weights), kind="stable")
     if rarity is not None:
         order = np.lexsort((rarity, -np.abs(weights).round(9)))

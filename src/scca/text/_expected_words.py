@@ -1,4 +1,4 @@
-"""The words that the mate of a document is expected to have: every word regressed on those that the model reads."""
+"""The expected words of a document's mate: every word is regressed on the words that the model reads."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,22 +13,23 @@ from ..views import FeatureView, Preparation
 
 __all__ = ["ExpectedWords"]
 
-_RIDGE = 2.0  # beside documents of unit norm: less lists more content words, more lists fewer wrong words
-_MOST_LEFT_OUT = 1000  # documents that a word's slope is told from
-_BLOCK_ENTRIES = 1 << 22  # numbers held at a time
+_RIDGE = 2.0  # for documents of unit norm: a smaller one lists more content words, a larger one fewer wrong words
+_MOST_LEFT_OUT = 1000  # documents from which a word's slope is estimated
+_BLOCK_ENTRIES = 1 << 22  # numbers in memory at a time
 
 
 class ExpectedWords:
-    """Expected TF-IDF weights of the mate's words, in a document of unit norm, given a document of the other language.
+    """Expected TF-IDF weights of the words of a query's mate, as a document of unit norm.
 
     Z are the training documents of the query's language as the model prepares them, Y those of the other, scaled to
-    unit norm, and m the mean of Y. For a prepared query q ridge regression of the words on what the model reads expects
+    unit norm, and m the mean of Y. For a prepared query q, ridge regression of the words on what the model reads
+    predicts
 
         y(q) = m + s (Y - m)'a,    a = (Z Z' + 2)^-1 Z q,
 
-    that is, the mates of the training documents that q is made of, each counted by its part a in it. The slope s of a
-    word, from 0 to 1, is that of the word on what is expected of it where its own pair is left out (which is exact and
-    needs no second fit): a word that cannot be told from the query stays at its mean.
+    a weighted sum of the mates of training documents similar to q. The slope s of a word, from 0 to 1, comes from
+    regressing the word on its leave-one-out predictions (exact, without refitting): a word that cannot be predicted
+    stays at its mean.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ class ExpectedWords:
     preparation : Preparation
         Of the query's language.
     listed : ndarray of shape (n_words,), optional
-        Not zero for words of the other language that may be expected at all; all unless given.
+        Nonzero for the words of the other language that may be predicted; by default all.
 
     Attributes
     ----------
@@ -64,7 +65,7 @@ class ExpectedWords:
             self.slopes = self._slopes(source)
 
     def weights(self, queries: sp.csr_array) -> Iterator[np.ndarray]:
-        """Expected weights of all words, query by query: those of all at once may be too many to hold."""
+        """Expected weights of all words, query by query, to save memory."""
         for rows in self._blocks(np.arange(queries.shape[0])):
             with blas_threads_for(self._documents.n_stored):
                 deviations = self._deviations(self._parts(queries[rows]))
@@ -74,7 +75,7 @@ class ExpectedWords:
         return self._preparation.transform(vectors).restricted(self._read)
 
     def _factorised(self) -> Any:
-        """Of Z'Z + 2 or Z Z' + 2, whichever is smaller."""
+        """Cholesky factor of Z'Z + 2 or Z Z' + 2, whichever is smaller."""
         n, m = self._documents.shape
         if n < m:
             gram = self._documents.outer()
@@ -86,7 +87,7 @@ class ExpectedWords:
         return cho_factor(gram, lower=True, overwrite_a=True)
 
     def _parts(self, vectors: sp.csr_array) -> np.ndarray:
-        """a of every document, a column each: (Z Z' + 2)^-1 Z q = Z (Z'Z + 2)^-1 q."""
+        """a of every document, one column each: (Z Z' + 2)^-1 Z q = Z (Z'Z + 2)^-1 q."""
         queries = self._prepared(vectors).rmatmat(np.eye(vectors.shape[0]))
         n, m = self._documents.shape
         if n < m:
@@ -94,13 +95,13 @@ class ExpectedWords:
         return self._documents.matmat(cho_solve(self._factor, queries))
 
     def _deviations(self, parts: np.ndarray) -> np.ndarray:
-        """(Y - m)'a, a row for each column a."""
+        """(Y - m)'a, one row per column a."""
         return (self._target.T @ parts).T - np.outer(parts.sum(axis=0), self._mean)
 
     def _slopes(self, source: sp.csr_array) -> np.ndarray:
-        """Sum of c y to the sum of c^2, y the deviations of a word from its mean and c what others expect of them.
+        """sum(c y) / sum(c^2), y the deviations of a word from its mean and c their leave-one-out predictions.
 
-        Document i has the part h = a_i in itself; without it (Y - m)'a would be c = ((Y - m)'a - h y) / (1 - h).
+        With h = a_i for document i itself, the prediction without it is c = ((Y - m)'a - h y) / (1 - h).
         """
         n = source.shape[0]
         products, squares = np.zeros(len(self._mean)), np.zeros(len(self._mean))
@@ -114,6 +115,6 @@ class ExpectedWords:
         return np.clip(products / np.where(squares > 0, squares, 1.0), 0.0, 1.0)
 
     def _blocks(self, rows: np.ndarray) -> list[np.ndarray]:
-        """Rows of documents, as many at a time as numbers of theirs may be held."""
+        """Blocks of rows that fit into the allowed memory."""
         step = max(1, _BLOCK_ENTRIES // max(*self._documents.shape, len(self._mean)))
         return [rows[start : start + step] for start in range(0, len(rows), step)]

@@ -1,4 +1,4 @@
-"""Opening what a user names: regular files, plain or gzip, with one sentence for whatever is wrong."""
+"""Opening a user's files, plain or gzip, with one-sentence errors."""
 
 import gzip
 import io
@@ -17,8 +17,8 @@ from typing import Any, BinaryIO
 
 __all__ = ["Allowance", "PairError", "Piped", "check_regular", "opened", "optional", "readable"]
 
-_LEAST, _RATIO = 2**24, 100  # bytes that any packed file may hold, and times its size; text shrinks to a fifth or so
-_DOCUMENT = 64  # bytes that a document takes in memory beside its text
+_LEAST, _RATIO = 2**24, 100  # a file may unpack to so many bytes, or times its size; text shrinks to about a fifth
+_DOCUMENT = 64  # bytes of memory per document in addition to its text
 
 
 class PairError(ValueError):
@@ -37,7 +37,7 @@ def optional(module: str, extra: str) -> Any:
 
 
 def check_regular(path: Path) -> None:
-    """Refuse whatever is not a regular file with something in it, before opening it: opening a FIFO would hang."""
+    """Refuse anything but a regular nonempty file before opening it: opening a FIFO would hang."""
     try:
         status = os.stat(path)
     except (OSError, ValueError) as error:  # a ValueError is a NUL in the name
@@ -54,9 +54,9 @@ def check_regular(path: Path) -> None:
 
 
 class Piped:
-    """Standard input ("-") or a pipe, read once into a file that lasts as long as this; messages call it by its name.
+    """Standard input ("-") or a pipe, copied to a temporary file that lives as long as this object.
 
-    A pipe that nobody writes to is waited for, which is why readers refuse pipes unless they are wrapped in this.
+    Reading a pipe can block forever, so readers refuse pipes unless they are wrapped in this.
     """
 
     def __init__(self, path: Path):
@@ -76,7 +76,7 @@ class Piped:
 
 
 def readable(given: str | os.PathLike[str] | Piped) -> Path | Piped:
-    """What can be read as often as is needed."""
+    """A path or pipe that can be read repeatedly."""
     if isinstance(given, Piped):
         return given
     return Piped(Path(given)) if str(given) == "-" else Path(given)
@@ -107,7 +107,7 @@ def opened(path: Path | Piped) -> Iterator[BinaryIO]:
 
 
 class Allowance:
-    """How much text a packed file may hold: a small one of nothing but line ends would keep us busy for hours."""
+    """How much text a compressed file may contain: a small one can unpack to hours of work."""
 
     def __init__(self, path: Path | Piped):
         self._path = path
@@ -124,7 +124,7 @@ class Allowance:
 
 
 class _Unpacked(io.RawIOBase):
-    """What gzip unpacks, as long as the allowance lasts."""
+    """The stream that gzip unpacks, within the allowance."""
 
     def __init__(self, packed: gzip.GzipFile, path: Path | Piped):
         self._packed, self._allowance = packed, Allowance(path)
@@ -157,4 +157,4 @@ def _kind(mode: int) -> str:
     ):
         if is_kind(mode):
             return kind
-    return "no regular file"
+    return "not a regular file"

@@ -1,4 +1,4 @@
-"""What a bilingual model generates: the words that the mate of a document is expected to have."""
+"""Generation by a bilingual model: the expected words of a document's mate."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -21,7 +21,7 @@ from ._vectorizer import TextVectorizer
 __all__ = ["Generating"]
 
 _WORDS = 12  # generated for a query
-_EXPECTED: WeakKeyDictionary[SparseCCA, dict[int, ExpectedWords]] = WeakKeyDictionary()  # by fit, no part of its file
+_EXPECTED: WeakKeyDictionary[SparseCCA, dict[int, ExpectedWords]] = WeakKeyDictionary()  # by fit; not in files
 
 
 class Generating:
@@ -33,7 +33,7 @@ class Generating:
     training_: tuple[sp.csr_array, sp.csr_array]
     scca_: SparseCCA
 
-    # of the other parts, as types alone: a method here would hide theirs
+    # defined by the other parts; declared as types only, since methods here would hide them
     _side: Callable[[str], int]
     _preparation: Callable[[int], Preparation]
     _all_words: Callable[[int], Preparation]
@@ -44,11 +44,11 @@ class Generating:
     def generate(
         self, queries: Sequence[str], *, source: str | None = None, mu: PenaltyLike = "auto", top: int | None = None
     ) -> list[GeneratedText]:
-        """For each query, the words of the other language that its mate is expected to have, the strongest first.
+        """For each query, the words of the other language that its mate is expected to have, strongest first.
 
-        Shared factors: the `top` words, 12 unless given, with the largest weights that ridge regression on the words
-        that the model reads expects (`ExpectedWords`). With `anchors` the lasso of Section 5.1 of the paper, whose
-        penalty `mu` says how many words it selects; of these the `top` strongest, all unless given.
+        By default the `top` words (12 unless given) with the largest weights that ridge regression on the words that
+        the model reads predicts (`ExpectedWords`). With `anchors`, the lasso of Section 5.1 of the paper, whose penalty
+        `mu` determines how many words it selects, cut to the `top` strongest if given.
 
         Parameters
         ----------
@@ -56,7 +56,7 @@ class Generating:
         source : str, optional
             The language of the queries; found from their words if not given.
         mu : "auto", "auto*FACTOR" or float, default="auto"
-            Of a model with anchors alone.
+            Models with anchors only.
         top : int, optional
 
         Returns
@@ -76,9 +76,9 @@ class Generating:
     def generate_path(
         self, query: str, mus: Sequence[PenaltyLike], *, source: str | None = None
     ) -> list[GeneratedText]:
-        """What `generate` gives for one query at every mu of `mus`, of a model with anchors."""
+        """The results of `generate` for one query at every mu of `mus`; models with anchors only."""
         if self._has_factors():
-            raise ValueError("generate_path is for models with anchors, whose words mu selects; use generate with top.")
+            raise ValueError("generate_path is for models with anchors; use generate with top instead.")
         return self._generate([query], source, mus)[0]
 
     def _has_factors(self) -> bool:
@@ -86,7 +86,7 @@ class Generating:
         return self.scca_.anchors is None
 
     def _asked(self, queries: Sequence[str], source: str | None) -> tuple[int, sp.csr_array, list[bool]]:
-        """The side, the vectors of queries, and which of them have a word that the model reads."""
+        """The side of the queries, their vectors, and which of them have a word that the model reads."""
         source = self.detect_language(queries) if source is None else source
         side = self._side(source)
         vectors = self.vectorize(queries, source)
@@ -102,7 +102,7 @@ class Generating:
         return texts
 
     def _expected_words(self, side: int) -> ExpectedWords:
-        """For queries of language `side`; kept as long as the fit is."""
+        """For queries of language `side`; cached as long as the fitted model exists."""
         kept = _EXPECTED.setdefault(self.scca_, {})
         if side not in kept:
             listed = self._all_words(1 - side).feature_weights

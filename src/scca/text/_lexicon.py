@@ -1,4 +1,4 @@
-"""A whole bilingual word list from paired documents: each word's mate, the next best, and how far to trust it."""
+"""A bilingual word list from paired documents: each word's best mates, and how far to trust the first."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,42 +12,42 @@ from ._trust import TRUST_STEPS, best_mates, fit_trust, trust
 
 __all__ = ["Lexicographer"]
 
-_FAINT = 0.05  # of the strongest mate's share, below which a word is not named
+_FAINT = 0.05  # of the best mate's share: weaker mates are left out
 
 
 class Lexicographer:
-    """Links all words of paired documents once, and answers for any of them.
+    """Links all words of paired documents once, and gives the entry of any of them.
 
     Parameters
     ----------
     views : tuple of two csr_array of shape (n_documents, n_words)
-        Whatever is not zero is a word that a document has.
+        Nonzero where a document has a word.
     words : tuple of two ndarray of str
     progress : callable, optional
-        Called with what is done and to do.
+        Called with the number of steps done and the total.
     """
 
     def __init__(self, views: Any, words: Any, progress: Callable[[int, int], None] | None = None):
         self._words = words
         done, total = 0, 2 + TRUST_STEPS
 
-        def told() -> None:
+        def advance() -> None:
             nonlocal done
             done += 1
             if progress is not None:
                 progress(done, total)
 
         X, Y = map(_presence, views)
-        links = link_words(X, Y, told)
-        coefficients = fit_trust(X, Y, told)
-        self._sides = [_Side(part, coefficients) for part in (links, links.turned())]
+        links = link_words(X, Y, advance)
+        coefficients = fit_trust(X, Y, advance)
+        self._sides = [_Side(part, coefficients) for part in (links, links.transposed())]
 
     def entries(self, side: int, most: int = 10) -> list[WordPair]:
-        """Entries of all words of a language that have a mate, with `most` mates each at most."""
+        """Entries of all words of a language that have a mate, with at most `most` mates each."""
         return [self._entry(side, row, most) for row in range(len(self._sides[side].words))]
 
     def entry(self, side: int, word: int, most: int = 10) -> WordPair | None:
-        """The entry of one word; None if no word of the other language stands beside it."""
+        """The entry of one word; None if it is linked to no word of the other language."""
         words = self._sides[side].words
         row = int(np.searchsorted(words, word))
         return self._entry(side, row, most) if row < len(words) and words[row] == word else None
@@ -57,7 +57,7 @@ class Lexicographer:
         word = int(known.words[row])
         part = slice(known.links.shares.indptr[word], known.links.shares.indptr[word + 1])
         shares, columns = known.links.shares.data[part], known.links.shares.indices[part]
-        order = np.argsort(-shares, kind="stable")[:most]  # of equal ones the first, as in two_best
+        order = np.argsort(-shares, kind="stable")[:most]  # ties in order, as in two_best
         order = order[shares[order] >= _FAINT * shares[order[0]]]
         mates = tuple(Weighted(str(names[columns[i]]), float(shares[i]), int(columns[i])) for i in order)
         return WordPair(
@@ -72,7 +72,7 @@ class Lexicographer:
 
 
 class _Side:
-    """The links as one language sees them, and its words that have a mate."""
+    """The links from one language's words, and those of its words that have a mate."""
 
     def __init__(self, links: Links, coefficients: np.ndarray):
         self.links = links

@@ -1,4 +1,4 @@
-"""Lines of UTF-8 text, checked byte by byte: line i of one file is the mate of line i of the other."""
+"""Pairs in two line-aligned UTF-8 files: line i of one is the mate of line i of the other."""
 
 import codecs
 from collections.abc import Generator, Iterator
@@ -12,9 +12,9 @@ from ._files import PairError, Piped, opened
 
 __all__ = ["LONGEST", "LinePairs", "lines", "lines_of"]
 
-LONGEST = 8 * 2**20  # bytes of one line, field or unit: whatever is longer is no document but a broken file
+LONGEST = 8 * 2**20  # bytes of one line, field or unit: a longer one indicates a broken file
 
-_FOREIGN = (  # UTF-32 first: its little-endian mark starts with that of UTF-16
+_FOREIGN = (  # UTF-32 first: its little-endian byte order mark starts with that of UTF-16
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
     (codecs.BOM_UTF16_LE, "UTF-16"),
@@ -30,13 +30,13 @@ def lines(path: Path | Piped, *, ends: bool = False) -> Generator[str, None, Non
 
 
 def lines_of(stream: BinaryIO, name: str, *, ends: bool = False) -> Iterator[str]:
-    r"""Stream the lines of a binary stream, called `name` in complaints.
+    r"""Stream the lines of a binary stream, called `name` in error messages.
 
-    Lines end at \n only. Python's text files would also end them at a lone \r, and `str.splitlines` at U+2028 and
-    U+0085, either of which shifts all later pairs.
+    Lines end at \n only. Python's text files also end them at a lone \r, and `str.splitlines` at U+2028 and U+0085,
+    which would shift all later pairs.
     """
     offset = number = 0
-    while raw := stream.readline(LONGEST + 8):  # room for a mark and a line end
+    while raw := stream.readline(LONGEST + 8):  # room for a byte order mark and a line end
         number += 1
         start = offset
         offset += len(raw)
@@ -54,7 +54,7 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False) -> Iterator[str
         nul = line.find(b"\0")
         if nul >= 0:
             raise PairError(
-                f"Line {number} of {name} holds a NUL byte (0x00 at offset {start + nul}); convert the file to UTF-8 "
+                f"Line {number} of {name} has a NUL byte (0x00 at offset {start + nul}); convert the file to UTF-8 "
                 "text if it is UTF-16 or binary, or remove the byte."
             )
         try:

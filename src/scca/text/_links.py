@@ -1,4 +1,4 @@
-"""Links between the words of two languages: all words of a pair of documents compete for each other."""
+"""Links between the words of two languages: all words of a pair of documents compete as translations of each other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from .._compile import compiled
 
 __all__ = ["Links", "link_words", "two_best"]
 
-_STEPS = 10  # more change little, and fewer find fewer of the right words (benchmarks/translation.py)
-_CANDIDATES = 50  # of a word, so that the work and the memory stay in proportion to the words
-_BLOCK = 500  # words whose companions are counted at a time
+_STEPS = 10  # of EM: more change little, fewer find fewer right words (benchmarks/translation.py)
+_CANDIDATES = 50  # per word, so that time and memory are proportional to the number of words
+_BLOCK = 500  # words whose candidates are counted at a time
 
 
 @dataclass(frozen=True)
 class Links:
-    """Which words go together, and how often.
+    """Links between the words of X (rows) and of Y (columns).
 
     Attributes
     ----------
-    shares : csr_array of shape (n_first_words, n_second_words)
-        2 links / (df + df'): of the documents that have either word, the share in which they are linked, 0 to 1.
+    shares : csr_array of shape (n_x_words, n_y_words)
+        2 links / (df + df'): of the documents with either word, the share in which they are linked, 0 to 1.
     together : csr_array of the same shape and pattern
-        Documents that have both words.
+        Number of documents with both words.
     documents : tuple of two ndarray
-        df and df', the documents that have each word.
+        df and df', the number of documents with each word.
     n_documents : int
     """
 
@@ -36,39 +36,41 @@ class Links:
     documents: tuple[np.ndarray, np.ndarray]
     n_documents: int
 
-    def turned(self) -> "Links":
-        """The same links, seen from the other language."""
+    def transposed(self) -> "Links":
+        """The same links from Y to X."""
         shares, together = (sp.csr_array(matrix.T) for matrix in (self.shares, self.together))
         return Links(shares, together, self.documents[::-1], self.n_documents)
 
 
-def link_words(X: sp.csr_array, Y: sp.csr_array, told: Callable[[], None] = lambda: None) -> Links:
-    """Link the words of paired documents, 1 where a document of X or Y has a word.
+def link_words(X: sp.csr_array, Y: sp.csr_array, advance: Callable[[], None] = lambda: None) -> Links:
+    """Link the words of paired documents; X and Y are 1 where a document has a word.
 
-    Every word f of a document is the mate of one word e of its pair, of each in proportion to how likely e brings f:
+    Every word f of a document is linked to the words e of its mate in proportion to t(f | e), the probability that e
+    is translated by f:
 
-        links(e, f) = sum over documents of  t(f | e) / sum_e' t(f | e'),    t(f | e) in proportion to links(e, f),
+        links(e, f) = sum over documents of  t(f | e) / sum_e' t(f | e'),    t(f | e) proportional to links(e, f),
 
-    ten times in turn from t all equal (the first model of Brown et al., 1993, on documents as sets of words). The links
-    of both directions are averaged, geometrically: the languages have to agree. `told` is called after each direction.
+    ten iterations from uniform t (EM for IBM model 1, Brown et al., 1993, on documents as sets of words). The result is
+    the geometric mean of the links in both directions, so that both have to agree. `advance` is called after each
+    direction.
     """
     together = _candidates(X, Y)
     numbered = sp.csr_array((np.arange(together.nnz), together.indices, together.indptr), together.shape)
-    turned = sp.csr_array(numbered.T)  # where each pair of the other direction stands in this one
-    there = _expected(X, Y, together)
-    told()
-    back = np.empty_like(there)
-    back[turned.data] = _expected(Y, X, turned)
-    told()
+    transposed = sp.csr_array(numbered.T)  # position of each pair of the other direction in this one
+    x_to_y = _expected(X, Y, together)
+    advance()
+    y_to_x = np.empty_like(x_to_y)
+    y_to_x[transposed.data] = _expected(Y, X, transposed)
+    advance()
     documents = _frequencies(X), _frequencies(Y)
     either = np.repeat(documents[0], np.diff(together.indptr)) + documents[1][together.indices]
-    shares = 2 * np.sqrt(there * back) / either
+    shares = 2 * np.sqrt(x_to_y * y_to_x) / either
     linked = sp.csr_array((shares, together.indices, together.indptr), together.shape)
     return Links(linked, together, documents, X.shape[0])
 
 
 def two_best(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Rows that are not empty, the column of the largest value of each, that value, and the next (0 if alone)."""
+    """Nonempty rows, the column of the largest value of each, that value, and the second largest (0 if none)."""
     sizes = np.diff(matrix.indptr)
     rows = np.flatnonzero(sizes)
     if not len(rows):
@@ -76,21 +78,21 @@ def two_best(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     starts, of_row = matrix.indptr[rows], np.repeat(np.arange(len(rows)), sizes[rows])
     best = np.maximum.reduceat(matrix.data, starts)
     at = np.flatnonzero(matrix.data == best[of_row])
-    at = at[np.unique(of_row[at], return_index=True)[1]]  # the first of equal ones
+    at = at[np.unique(of_row[at], return_index=True)[1]]  # the first of ties
     others = matrix.data.copy()
     others[at] = 0.0
     return rows, matrix.indices[at], best, np.maximum.reduceat(others, starts)
 
 
 def _candidates(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """Documents together of the pairs of words that are among the best of either by the Dice coefficient."""
-    kept = sp.csr_array(_companions(X, Y).maximum(_companions(Y, X).T))
+    """Numbers of common documents, for pairs of words among the best of either word by the Dice coefficient."""
+    kept = sp.csr_array(_best_by_dice(X, Y).maximum(_best_by_dice(Y, X).T))
     kept.sort_indices()
     return kept
 
 
-def _companions(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """For each word of X, how often the words of Y that go with it best stand beside it; of equal ones all."""
+def _best_by_dice(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
+    """For each word of X, the number of common documents with its best words of Y, ties included."""
     words, documents, mates = sp.csr_array(X.T), _frequencies(X), _frequencies(Y)
     blocks = []
     for start in range(0, words.shape[0], _BLOCK):
@@ -137,7 +139,7 @@ def _step(
     chances: np.ndarray,
     n_words: int,
 ) -> Any:
-    """Expected links under `chances`: every occurrence in Y is shared out among the words of its pair."""
+    """Expected links under the probabilities `chances`: every word of Y is divided among the words of its mate."""
     claims, row = np.zeros(len(words)), np.zeros(n_words)
     n = len(pair_starts) - 1
     for e in range(n):

@@ -1,4 +1,4 @@
-"""The bilingual model: a common space of two languages, mates, generated words, and what was learnt."""
+"""The bilingual model: a common space of two languages, mate retrieval, generation, and readable components."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
@@ -23,36 +23,38 @@ from ._vectorizer import TextVectorizer
 
 __all__ = ["BilingualModel"]
 
-_MOST_ANCHORED = 200  # components, where their number is left open
-_SHARED_WORDS = 10  # documents from which on a factor's words must stand in two of them
-_FACTOR_DOCUMENTS = 10  # shown of a factor, which every document has more or less of
+_MOST_ANCHORED = 200  # components if their number is "auto"
+_SHARED_WORDS = 10  # with so many documents or more, words must occur in at least two
+_FACTOR_DOCUMENTS = 10  # shown per factor; every document has a score
 
 
 class BilingualModel(Generating, Translating, BaseEstimator):
-    """A common semantic space of two languages, learnt from paired documents.
+    """A common space of two languages, learnt from paired documents.
 
-    Documents become TF-IDF vectors, centred and scaled to unit norm, and `SparseCCA` finds the components: what the
-    languages share, each from few words of both. Words without a weight are not read at all.
+    Documents become TF-IDF vectors with logarithmic counts, centred and scaled to unit norm. `SparseCCA` finds shared
+    factors, as many as hold on pairs left out, each with weights on few words of both languages. Words without a weight
+    in any component are ignored. `mates` ranks documents of one language for queries in the other, `generate` predicts
+    the words of a query's mate, `translate` and `lexicon` pair words, and `components` shows what was learnt.
 
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        "auto": as many as hold on pairs left out better than chance, 200 at most; with `anchors` 200, or as many as the
-        documents allow. More find mates better, and each is one more to read.
-    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, of both languages
+        "auto": as many as hold on pairs left out better than chance, at most 200; with `anchors` 200, or as many as the
+        documents allow. More components find mates better, but there is more to read.
+    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, for both languages
     min_df : int or "auto", default="auto"
-        A word in fewer training documents is left out. "auto" is 1 and, for shared factors of ten documents or more, 2:
-        what a single document says is nothing that it shares with others.
+        Words in fewer training documents are left out. "auto" is 2 for shared factors with ten documents or more, since
+        a word of a single document shares nothing with others, and otherwise 1.
     mu, gamma, rendering, ridge, feature_weights, anchors, held_out, tol, n_jobs, random_state : as for `SparseCCA`
         With `anchors`, which are documents of the second language, components have weights on few words of the first
         language and few documents of the second; `anchors="sequential", feature_weights=None` is the paper's method.
     log_counts : bool or "auto", default="auto"
         As for `TextVectorizer`; "auto" is True for shared factors (`anchors=None`) and False for anchored components.
     n_words : "auto", int, float or None, default="auto"
-        How many words of either language the model reads at most, or which share of them: those that the languages
-        predict best from each other, `n_features` of `SparseCCA`. The others change no score.
+        How many words of each language the model reads at most, or which share of them: those that the languages
+        predict best from each other, `n_features` of `SparseCCA`. Other words change no score.
     keep_texts : bool, default=True
-        Remember the training documents of the second language, so that components can show them.
+        Store the training documents of the second language, so that components can show them.
 
     Attributes
     ----------
@@ -128,9 +130,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         pairs : PairedText
             From `read_pairs`, or `PairedText.of(first, second, languages)`.
         y : None
-            Not used: scikit-learn's tools pass it.
+            Ignored; for compatibility with scikit-learn.
         progress : callable, optional
-            Called with what is done and to do: folds left out of shared factors, components with anchors.
+            Called with the number of folds (with anchors, components) done and the total.
         """
         if not isinstance(pairs, PairedText):
             raise ValueError(
@@ -158,7 +160,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             views.append(vectors)
             unmatched = absent if unmatched is None else [word for word in unmatched if word in absent]
         if unmatched:
-            count = "1 stop word stands" if len(unmatched) == 1 else f"{len(unmatched)} stop words stand"
+            count = "1 stop word occurs" if len(unmatched) == 1 else f"{len(unmatched)} stop words occur"
             warn(f"{count} in no document (first: {unmatched[0]!r}); check the spelling.", DataWarning)
         X, Y = views
         model = SparseCCA(
@@ -200,7 +202,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         return self._project(self.vectorize(documents, language), language)
 
     def vectorize(self, documents: Iterable[str], language: str) -> sp.csr_array:
-        """TF-IDF vectors of documents over the words that are known of their language."""
+        """TF-IDF vectors of documents over the known words of their language."""
         side = self._side(language)
         return self.vectorizers_[side].transform(documents)
 
@@ -209,7 +211,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             return np.empty((0, self.scca_.n_components_))
         side = self._side(language)
         scores = self.scca_.project(vectors, "XY"[side])
-        scores[~self._known(vectors, side)] = 0.0  # centring would turn it into minus the mean of all
+        scores[~self._known(vectors, side)] = 0.0  # centring would make it minus the mean
         return scores
 
     def _preparation(self, side: int) -> Preparation:
@@ -228,16 +230,16 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         return self.languages_.index(language)
 
     def other(self, language: str) -> str:
-        """The other language of the two."""
+        """The other language of the model."""
         return self.languages_[1 - self._side(language)]
 
     def detect_language(self, documents: Sequence[str]) -> str:
-        """The language that knows more of the documents' words."""
+        """The language in which more of the documents' words are known."""
         check_is_fitted(self)
         counts = [int(np.sum(vectorizer.transform(documents) != 0)) for vectorizer in self.vectorizers_]
         if counts[0] == counts[1]:
             raise ValueError(
-                f"the language of the documents cannot be told: {counts[0]} of their words are known in both "
+                f"the language of the documents cannot be detected: {counts[0]} of their words are known in both "
                 f"{self.languages_[0]} and {self.languages_[1]}; name it with {called('source')}."
             )
         return self.languages_[int(counts[1] > counts[0])]
@@ -254,9 +256,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         queries, candidates : sequence of str
             Documents of one language, and of the other.
         source : str, optional
-            The language of the queries; found from their words if not given.
+            The language of the queries; by default detected from their words.
         top : int, default=10
-            How many candidates to give for each query.
+            How many candidates to return per query.
 
         Returns
         -------
@@ -271,19 +273,19 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         return Mates(source, target, *found, *known, *scores)
 
     def average_precision(self, first: Sequence[str], second: Sequence[str]) -> AveragePrecision:
-        """Average precision of finding mates among new pairs: document i of both languages is the same one."""
+        """Average precision of finding mates among new pairs; documents i of both languages are mates."""
         first_language, second_language = self.languages_
         return average_precision(self.project(first, first_language), self.project(second, second_language))
 
     def ranks(self, first: Sequence[str], second: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Ranks of the mates among new pairs, from the first language to the second and back; 1 is the best."""
+        """Ranks of the mates among new pairs, from the first language to the second and back; 1 is best."""
         first_language, second_language = self.languages_
         return mate_ranks(self.project(first, first_language), self.project(second, second_language))
 
     def score(self, pairs: PairedText, y: Any = None) -> float:
         """Average precision of finding mates among new pairs, both directions averaged.
 
-        Pairs labelled with the model's languages in the other order are turned round.
+        Pairs labelled with the model's languages in reverse order are swapped.
         """
         check_is_fitted(self)
         if not isinstance(pairs, PairedText):
@@ -296,7 +298,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def components(self, *, n_mate_words: int = 10) -> list[Component]:
-        """All components in words and documents."""
+        """All components as words and documents."""
         check_is_fitted(self)
         if self.scca_.anchors is None:
             return self._factors()
@@ -319,7 +321,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         ]
 
     def _factors(self) -> list[Component]:
-        """Components that are shared factors: words of both languages and documents, by what they share with it."""
+        """Shared factors: words of both languages by loading, and documents by score."""
         scca, (first, second) = self.scca_, self.vectorizers_
         names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
         held_out = getattr(scca, "held_out_correlations_", np.full(scca.n_components_, np.nan))
@@ -341,7 +343,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         ]
 
     def components_frame(self) -> Frame:
-        """One row a component: anchor, correlation, certificate and how much it uses (needs pandas)."""
+        """One row per component: anchor, correlation, certificate, numbers of words and documents (needs pandas)."""
         rows = [
             {
                 "component": c.number,
@@ -358,11 +360,11 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         return _frame(rows)
 
     def words_frame(self) -> Frame:
-        """One row for each word of each component, with its weight (needs pandas)."""
+        """One row per word and component, with its weight (needs pandas)."""
         return self._weights_frame("words", "word")
 
     def documents_frame(self) -> Frame:
-        """One row for each document of each component, with its weight (needs pandas)."""
+        """One row per document and component, with its weight (needs pandas)."""
         return self._weights_frame("documents", "document")
 
     def _weights_frame(self, kind: str, name: str) -> Frame:
@@ -376,7 +378,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
 
 
 def _by_loading(weights: np.ndarray, loadings: np.ndarray, names: Sequence[str]) -> tuple[Weighted, ...]:
-    """What has a weight, by what it shares with the factor: what goes with it first, what stays away last."""
+    """Names with a nonzero weight, by loading, from the most positive to the most negative."""
     order = np.argsort(-loadings, kind="stable")
     return tuple(
         Weighted(str(names[i]), float(weights[i]), int(i), float(loadings[i])) for i in order if weights[i] != 0

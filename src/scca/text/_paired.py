@@ -1,4 +1,4 @@
-"""Pairs of documents, checked once and then streamed from where they are as often as needed."""
+"""Pairs of documents, checked once and then streamed from their files as often as needed."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
@@ -14,7 +14,7 @@ _Item = TypeVar("_Item")
 
 
 class Source(Protocol):
-    """Where pairs come from, named by `str`; None is a document that is not there at all, unlike an empty one."""
+    """Where pairs come from; `str` gives its name. None is a missing document, as opposed to an empty one."""
 
     def documents(self, side: int) -> Iterator[str | None]: ...
     def pairs(self) -> Iterator[tuple[str | None, str | None]]: ...
@@ -22,17 +22,17 @@ class Source(Protocol):
 
 
 class PairedText:
-    """Documents in pairs, two languages (or any two texts) of the same things.
+    """Pairs of documents: two languages, or any two texts about the same things.
 
-    Iteration gives the pairs, `len` their number. Each iteration, like each call of `documents`, reads the file anew
-    and holds a few documents at a time. Made by `read_pairs` and `PairedText.of`.
+    Iteration gives the pairs, `len` their number. Each iteration, like each call of `documents`, reads the file again,
+    with few documents in memory at a time. Created by `read_pairs` and `PairedText.of`.
 
     Attributes
     ----------
     languages : tuple of two str
-        Labels of the sides.
+        Labels of the two sides.
     empty : tuple of int
-        Positions, among all pairs from 0, at which either side is blank or missing.
+        Positions, counted from 0 over all pairs, at which either side is blank or missing.
     dropped : tuple of int
         Those of them that are left out: all or none.
     """
@@ -44,7 +44,7 @@ class PairedText:
         self.dropped = self.empty if drop_empty else ()
         if not len(self):
             lack = "no pair with text on both sides" if self._total else "no pair at all"
-            raise PairError(f"{source} holds {lack}; add some.")
+            raise PairError(f"{source} has {lack}; add some.")
         if n_documents and not drop_empty:
             count = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
             warn(
@@ -67,9 +67,9 @@ class PairedText:
         first, second : lists of str
             Documents i of both are a pair.
         languages : tuple of two str
-            Labels of the sides.
+            Labels of the two sides.
         drop_empty : bool
-            Leave out the pairs of which either side is blank, instead of warning of them.
+            Leave out pairs with a blank side, instead of warning.
 
         Returns
         -------
@@ -115,12 +115,12 @@ class PairedText:
                 yield item
         if count != self._total:
             raise PairError(
-                f"{self._source} has changed since it was checked, when it held {self._total} pairs; read it again."
+                f"{self._source} has changed since it was checked, when it had {self._total} pairs; read it again."
             )
 
 
 def two_names(names: Any, what: str) -> tuple[str, str]:
-    """`names` as two different strings; a string of two letters is no pair of names."""
+    """`names` as two different strings; a single string of two letters is refused."""
     given = () if isinstance(names, str) else tuple(names)
     if len(given) != 2 or not all(isinstance(name, str) and name for name in given) or given[0] == given[1]:
         raise PairError(f"{called(what)} must be two different names; got {names!r}.")
@@ -128,7 +128,7 @@ def two_names(names: Any, what: str) -> tuple[str, str]:
 
 
 def _inspect(source: Source, drop_empty: bool) -> tuple[int, tuple[int, ...], int, str]:
-    """Number of pairs, positions of those with an empty side, number of empty documents and place of the first."""
+    """Number of pairs, positions of those with an empty side, number of empty documents, and where the first one is."""
     total = count = 0
     positions: list[int] = []
     first = ""

@@ -11,15 +11,15 @@ from ._tables import choose_columns
 
 __all__ = ["ParquetPairs"]
 
-_ROWS = 16  # decoded at a time: documents may be long, and one that is stored once may stand in every row
-_LEAST, _RATIO = 2**20, 100  # bytes that a packed column of a row group may hold, and times its size
-# by default pyarrow reads the column of a whole row group, perhaps the whole file, at once
+_ROWS = 16  # decoded at a time: documents may be long, and one that is stored once may be in every row
+_LEAST, _RATIO = 2**20, 100  # a column of a row group may unpack to so many bytes, or times its size
+# by default pyarrow reads a column of a whole row group, perhaps of the whole file, at once
 _PIECEMEAL = {"buffer_size": 2**20, "pre_buffer": False}
 _TEXT = ("string", "large_string", "string_view")
 
 
 class ParquetPairs:
-    """Two string columns of a Parquet file; None stands for null."""
+    """Two string columns of a Parquet file; None for null."""
 
     def __init__(self, path: Path, columns: tuple[str, str] | None):
         self.path = path
@@ -59,7 +59,7 @@ class ParquetPairs:
                 start += batch.num_rows
 
     def _check_sizes(self, metadata: Any, columns: list[str]) -> None:
-        """Refuse, by what the file says of itself, columns that would fill the memory."""
+        """Refuse columns that would fill the memory, by the sizes in the file's metadata."""
         for group in map(metadata.row_group, range(metadata.num_row_groups)):
             for column in map(group.column, range(group.num_columns)):
                 size, most = column.total_uncompressed_size, max(_LEAST, _RATIO * column.total_compressed_size)

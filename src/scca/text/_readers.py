@@ -29,25 +29,25 @@ def read_pairs(
 ) -> PairedText:
     """Read pairs of documents from one file or from two.
 
-    Everything is read once, to check it; the result then streams the documents from the files and holds none of them.
-    All text is UTF-8 and left as it is.
+    Everything is read once, to check it; the result then streams the documents from the files. Text must be UTF-8 and
+    is left unchanged.
 
     Parameters
     ----------
     first : path or Piped
-        With `second`, a text file with one document a line. Otherwise a table with a header row (.tsv without quoting,
-        or .csv), a .parquet file, or a .tmx translation memory. Each but .parquet may be compressed (.gz).
-        "-" is standard input; alone it is a table separated by tabs.
+        With `second`, a text file with one document per line. Otherwise a table with a header row (.tsv without
+        quoting, or .csv), a .parquet file, or a .tmx translation memory. All but .parquet may be compressed (.gz).
+        "-" is standard input; alone it is a tab-separated table.
     second : path or Piped, optional
         The text file whose line i is the mate of line i of `first`.
     languages : tuple of two str, optional
-        Labels of the sides. Of a translation memory they select the languages ("en" is also "en-US"), and are needed
-        if there are more than two. By default the files' suffixes, the columns' names or the only two languages.
+        Labels of the two sides. In a translation memory they select the languages ("en" also matches "en-US"), and are
+        required if there are more than two. By default the files' suffixes, the column names or the only two languages.
     columns : tuple of two str, optional
         Columns of a table; by default those named like `languages`, or the only two there are.
     drop_empty : bool, default=False
-        Leave out pairs of which either side is blank or missing. Otherwise a blank one is warned of (`DataWarning`)
-        and a missing one (a null, or a segment that is not there) is an error.
+        Leave out pairs with a blank or missing side. Otherwise a blank document gives a `DataWarning`, and a missing
+        one (a null, or an absent segment) is an error.
 
     Returns
     -------
@@ -77,14 +77,14 @@ def read_pairs(
     if kind in (".tsv", ".csv"):
         table = TablePairs(source, columns or languages, tabs=kind == ".tsv")
         return PairedText(table, languages or table.columns, drop_empty)
-    if kind == ".parquet" and path.suffix.lower() != ".gz":  # of a pipe too, which is refused: it is read from its end
+    if kind == ".parquet" and path.suffix.lower() != ".gz":  # refuses pipes: Parquet is read from its end
         parquet = ParquetPairs(path, columns or languages)
         return PairedText(parquet, languages or parquet.columns, drop_empty)
     if kind == ".tmx":
         memory = TmxPairs(source, languages)
         return PairedText(memory, memory.languages, drop_empty)
     raise PairError(
-        f"{path} alone cannot be read as pairs, for its name does not end in one of {_SUFFIXES}; rename it, or pass a "
+        f"{path} alone cannot be read as pairs: its name does not end in one of {_SUFFIXES}; rename it, or pass a "
         "second file aligned with it line by line."
     )
 
@@ -108,14 +108,14 @@ def read_documents(path: str | PathLike[str] | Piped) -> list[str]:
     if n_blank:
         count = "1 document is" if n_blank == 1 else f"{n_blank} documents are"
         warn(
-            f"{count} empty (first: line {blank.index(True) + 1} of {source}); remove such lines if that is not meant.",
+            f"{count} empty (first: line {blank.index(True) + 1} of {source}); remove such lines if unintended.",
             DataWarning,
         )
     return documents
 
 
 def default_language(path: str | PathLike[str]) -> str | None:
-    """The label that a file's name suggests: its last suffix other than .gz and .txt, if any.
+    """The label suggested by a file's name: its last suffix other than .gz and .txt, if any.
 
     Examples
     --------
@@ -131,8 +131,8 @@ def _kind_of_pipe(source: Piped) -> str:
         if "\t" in next(first):
             return ".tsv"
     raise PairError(
-        f"{source} alone is taken to be a table separated by tabs, but its first line has no tab; write it to a file "
-        f"whose name ends in one of {_SUFFIXES}, or pass a second file aligned with it line by line."
+        f"{source} alone must be a tab-separated table, but its first line has no tab; write it to a file whose name "
+        f"ends in one of {_SUFFIXES}, or pass a second file aligned with it line by line."
     )
 
 

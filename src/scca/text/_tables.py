@@ -1,4 +1,4 @@
-"""Pairs in two columns of a .csv or .tsv file with a header row; every field is text, "NA" and "null" too."""
+"""Pairs in two columns of a .csv or .tsv file with a header row; every field is text, even "NA" and "null"."""
 
 import csv
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from ._lines import LONGEST, lines
 __all__ = ["TablePairs", "choose_columns"]
 
 
-_LONGEST_NAME = 4  # words; a first row of more is a pair of texts, which would be lost as names of columns
+_LONGEST_NAME = 4  # words; a longer field in the first row is text, which a header would lose
 
 
 class TablePairs:
@@ -37,7 +37,7 @@ class TablePairs:
         rows = self._rows(self.path)
         next(rows)
         for number, (line, row) in enumerate(rows, 1):
-            # too many fields are no better than too few: an unquoted separator has cut a text in two
+            # too many fields are as bad as too few: an unquoted separator has split a text
             if len(row) != len(self._header):
                 raise PairError(
                     f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the header "
@@ -47,7 +47,7 @@ class TablePairs:
 
 
 def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
-    """The two columns asked for, or the only two there are."""
+    """The two requested columns, or the only two."""
     listed = ", ".join(map(repr, names))
     if columns is None:
         if len(names) != 2:
@@ -78,9 +78,9 @@ def _tsv_rows(path: Path | Piped) -> Iterator[tuple[int, list[str]]]:
 
 
 def _csv_rows(path: Path | Piped) -> Iterator[tuple[int, list[str]]]:
-    # the limit is csv's own, of the whole process, so it is raised but never lowered
+    # csv's limit belongs to the whole process, so it is raised but never lowered
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
-    # strict, since csv otherwise takes all that follows an unclosed quote for one field, without a word
+    # strict, since csv otherwise silently takes everything after an unclosed quote as one field
     reader = csv.reader(lines(path, ends=True), strict=True)
     line = 1
     try:
@@ -89,6 +89,6 @@ def _csv_rows(path: Path | Piped) -> Iterator[tuple[int, list[str]]]:
             line = reader.line_num + 1
     except csv.Error as error:
         raise PairError(
-            f"{path} is not valid CSV in the row that starts at line {line} ({error}); quote fields that hold quotes, "
-            "commas or line ends, and double the quotes inside."
+            f"{path} is not valid CSV in the row that starts at line {line} ({error}); quote fields that contain "
+            "quotes, commas or line ends, and double the quotes inside."
         ) from error

@@ -1,4 +1,4 @@
-"""Pairs in a translation memory (.tmx): the units' segments in two languages."""
+"""Pairs in a translation memory (.tmx): the segments of each unit in two languages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ _MARKUP = {"bpt", "ept", "ph", "it", "ut"}  # inline codes of the translator's t
 
 
 class TmxPairs:
-    """The segments of two languages; None stands for a segment that a unit lacks."""
+    """The segments in two languages; None for one that a unit lacks."""
 
     def __init__(self, path: Path | Piped, languages: tuple[str, str] | None):
         self.path = path
@@ -41,7 +41,7 @@ class TmxPairs:
             yield found.get(0), found.get(1)
 
     def _side(self, code: str) -> int | None:
-        """Which side a language is of; "en-us" itself goes before "en", so that "en" and "en-GB" can be a pair."""
+        """The side of a language; an exact match goes before a prefix, so that "en" and "en-GB" can be a pair."""
         if code in self._codes:
             return self._codes.index(code)
         return next((side for side, asked in enumerate(self._codes) if code.startswith(asked + "-")), None)
@@ -84,7 +84,7 @@ def _units(path: Path | Piped) -> Iterator[Any]:
                     yield element
                     source.taken = 0
                 if ancestors and not inside:
-                    del ancestors[-1][:]  # else the parents would keep every unit in memory
+                    del ancestors[-1][:]  # otherwise the parents would keep every unit in memory
         except refusal as error:
             raise PairError(
                 f"{path} declares an XML entity or refers to an external one, and entities are refused; write the "
@@ -103,7 +103,7 @@ def _units(path: Path | Piped) -> Iterator[Any]:
 
 
 class _Bounded:
-    """Stops reading where a unit does not end, which would fill the memory."""
+    """Refuses a unit that is too long, which would fill the memory."""
 
     def __init__(self, stream: BinaryIO, path: Path | Piped):
         self.taken = 0
@@ -131,7 +131,7 @@ def _segment(variant: Any) -> str | None:
 
 def _text(segment: Any) -> str:
     pieces: list[str] = []
-    waiting = [segment]  # a stack, since codes may be nested deeper than Python recurses
+    waiting = [segment]  # a stack, since codes may be nested deeper than Python's recursion limit
     while waiting:
         item = waiting.pop()
         if isinstance(item, str):

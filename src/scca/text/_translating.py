@@ -1,4 +1,4 @@
-"""What a bilingual model answers about words: the mates of a few, or of all as a word list."""
+"""Translation of words by a bilingual model: of given words, or of all as a word list."""
 
 import difflib
 from collections.abc import Callable
@@ -23,7 +23,7 @@ __all__ = ["Translating", "UnknownWordError"]
 
 Words = list[str] | tuple[str, ...] | np.ndarray
 
-# the linked words of models, beside them: files and copies go without
+# linked words by model; not part of model files and copies
 _LINKED: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
@@ -32,7 +32,7 @@ class UnknownWordError(ValueError):
 
 
 class Translating:
-    """The part of a fitted `BilingualModel` that is about single words."""
+    """The part of a fitted `BilingualModel` that translates words."""
 
     n_words: str | int | float | None
     tol: float
@@ -64,12 +64,12 @@ class Translating:
         mu: PenaltyLike | None = None,
         gamma: PenaltyLike | None = None,
     ) -> Translation | list[Translation]:
-        """The words of the other language that go with a word, or with each of a list of words.
+        """Translations of a word, or of each word of a list.
 
-        All words compete for each other in all training documents, as in `lexicon`. With `mu` or `gamma`, penalties as
-        for `SparseCCA`, the answer is that of the problem anchored at the word (see `Translator`); mu is eight times
-        the automatic one if only gamma is given. `source` is the language of the words; found if only one of the two
-        knows a word. A single word that is not known is refused; one of a list is answered with `known=False`.
+        By default from links between all words in all training documents, as in `lexicon`. With `mu` or `gamma`,
+        penalties as for `SparseCCA`, from the problem anchored at the word (see `Translator`); mu is eight times the
+        automatic one if only gamma is given. `source` is the language of the words, by default the one that knows the
+        word. A single unknown word is refused; in a list it gives `known=False`.
         """
         check_is_fitted(self)
         if isinstance(word, str):
@@ -93,20 +93,20 @@ class Translating:
         top: int = 5,
         progress: Callable[[int, int], None] | None = None,
     ) -> list[WordPair]:
-        """A word list: of each word of a language its mate in the other, the most trusted first, then the commonest.
+        """A word list: the mate of each word of a language, most trusted first, then most frequent.
 
         Parameters
         ----------
         source : str, optional
-            The language whose words are listed; the first one if not given.
+            The language whose words are listed; by default the first.
         least : int, default=2
             Words in fewer training documents are left out.
         trust : float, default=0.0
-            Entries with less trust, an estimated probability of being right, are left out.
+            Entries with less trust, the estimated probability of being right, are left out.
         top : int, default=5
-            How many mates of a word to name at most, the best included.
+            Maximum number of mates per word, the best included.
         progress : callable, optional
-            Called with what is done and to do.
+            Called with the number of steps done and the total.
         """
         side = 0 if source is None else self._side(source)
         least, top = check_count(least, "least"), check_count(top, "top")
@@ -117,7 +117,7 @@ class Translating:
         return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
 
     def _lexicographer(self, progress: Progress | None = None) -> Lexicographer:
-        """All words linked, once for each fit."""
+        """All words linked, once per fit."""
         check_is_fitted(self)
         linked, made = _LINKED.get(self, (None, None))
         if made is None or linked is not self.training_:
@@ -171,9 +171,9 @@ class Translating:
         raise UnknownWordError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
 
     def _all_words(self, side: int) -> Preparation:
-        """How words are compared with words: as they are, for the model's weights would find fewer of the right ones.
+        """The preparation for comparing words: without feature weights, which would find fewer right words.
 
-        All words but where `n_words` says how many the model may know.
+        All words, unless `n_words` limits them.
         """
         return self._preparation(side).unweighted() if self._few_words() else Preparation.fit(self.training_[side])
 

@@ -1,4 +1,4 @@
-"""What goes with a word: the sparse words of the other language, anchored at a word of this one."""
+"""The problem anchored at a word: few words of the other language that translate it."""
 
 from dataclasses import dataclass
 
@@ -13,16 +13,16 @@ __all__ = ["Translated", "Translator"]
 
 @dataclass(frozen=True)
 class Translated:
-    """The words that go with an anchored word.
+    """The solution of the problem anchored at a word.
 
     Attributes
     ----------
     weights : ndarray of shape (n_target_words,)
-        On the words of the other language, mostly zeros; a negative one says that the word stays away.
+        Weights on the words of the other language, mostly zeros; negative for a word that occurs less with the anchor.
     joined_by : ndarray of shape (n_source_words,)
-        On the words of the anchor's own language that join it, at most 1; 1 for the anchor itself.
+        Weights on the words of the anchor's own language, at most 1; 1 for the anchor itself.
     mu, gamma, dual_gap : float
-        The penalties, and how far (absolute) the objective can be from its optimum.
+        The penalties, and the largest possible (absolute) distance of the objective from its optimum.
     """
 
     weights: np.ndarray
@@ -33,13 +33,14 @@ class Translated:
 
 
 class Translator:
-    """Words of the view `target` that go with a word of the view `source`, paired training documents of both.
+    """Translates words of the view `source` into words of the view `target`, from paired training documents.
 
-    For the word k of Y it solves the paper's problem with features in place of samples behind a kernel,
+    For the word k of Y it solves the paper's problem with features in place of samples,
 
         min over w, v of  ||X w - Y v||^2 + mu ||w||_1 + gamma sum_{i != k} v_i,    0 <= v <= 1,  v_k = 1,
 
-    X and Y the prepared target and source, every word of Y turned to where it goes with word k and not against it.
+    where X and Y are the prepared target and source, with the sign of every word of Y chosen so that it correlates
+    positively with word k.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class Translator:
         self._tol = tol
 
     def translate(self, k: int, mu: PenaltyLike = "auto", gamma: PenaltyLike = "auto") -> Translated:
-        """The words that go with word `k`; penalties as for `SparseCCA`."""
+        """The solution for word `k`; penalties as for `SparseCCA`."""
         y = self._source.columns(np.array([k]))[:, 0]
         signs = np.where(self._source.rmatvec(y) < 0, -1.0, 1.0)
         found: ComponentResult = solve_views(

@@ -1,4 +1,4 @@
-"""How far to trust a word's best mate: by what two halves of the pairs, each on its own, find alike."""
+"""How far to trust a word's best mate: by how often two halves of the pairs agree."""
 
 from collections.abc import Callable
 
@@ -12,18 +12,18 @@ from ._links import Links, link_words, two_best
 __all__ = ["TRUST_STEPS", "best_mates", "fit_trust", "trust"]
 
 _HALVINGS = 2
-_MOST_PAIRS = 5000  # are halved, for what evidence is worth does not depend on how many there are
-TRUST_STEPS = 4 * _HALVINGS  # directions that are linked on the way
-_USUAL = np.array([0.3, 1.2, 0.6, 0.6])  # what corpora of verses, debates and descriptions give; few pairs keep to it
-_SMALL = 1e-3  # a share that is as good as none
+_MOST_PAIRS = 5000  # that are halved: the value of evidence does not depend on their number
+TRUST_STEPS = 4 * _HALVINGS  # calls of `advance`
+_USUAL = np.array([0.3, 1.2, 0.6, 0.6])  # prior mean, from corpora of verses, debates and descriptions
+_SMALL = 1e-3  # a negligible share
 
 
 def best_mates(links: Links) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Words that have a mate, the best mate of each, whether it is mutual, and the evidence for it.
 
-    Evidence is (1, log links, log share, log lead): how often they are linked, of the documents that have either word
-    in what share, both but for the part that chance alone brings together, 1 - df df' / (n together) being left; and by
-    how much more than the next best, for either word.
+    Evidence is (1, log links, log share, log lead): how often the two are linked, in what share of the documents with
+    either word (both multiplied by 1 - df df' / (n together), which removes what is due to chance), and the ratio of
+    that share to the next best of either word.
     """
     words, mates, share, next_best = two_best(links.shares)
     columns, rows, strongest, second = two_best(sp.csr_array(links.shares.T))
@@ -44,24 +44,24 @@ def trust(evidence: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     return expit(evidence @ coefficients)
 
 
-def fit_trust(X: sp.csr_array, Y: sp.csr_array, told: Callable[[], None] = lambda: None) -> np.ndarray:
-    """Coefficients b of trust = 1 / (1 + exp(-b . evidence)), found without any dictionary.
+def fit_trust(X: sp.csr_array, Y: sp.csr_array, advance: Callable[[], None] = lambda: None) -> np.ndarray:
+    """Coefficients b of trust = 1 / (1 + exp(-b . evidence)), estimated without a dictionary.
 
-    Two halves of the pairs are linked, each on its own. They name the same mate of a word if both are right, so
+    Two halves of the pairs are linked independently. They agree on the mate of a word if both are right, so
 
-        P(alike) = trust(evidence in one half) trust(evidence in the other),
+        P(agree) = trust(evidence in one half) trust(evidence in the other),
 
-    and b maximises the likelihood of what is alike and what is not, words of both languages and two halvings taken
-    together, less |b - usual|^2 / 2. More evidence never lowers trust. Wrong mates that both halves agree on, of words
-    that always come together, count as right.
+    and b maximises the log-likelihood of agreements and disagreements, over words of both languages and two halvings,
+    less |b - usual|^2 / 2. More evidence never lowers trust. Wrong mates on which both halves agree, of words that
+    always occur together, count as right.
     """
     rng = np.random.default_rng(0)
     one, other, alike = [], [], []
     n = min(X.shape[0], _MOST_PAIRS)
     for _ in range(_HALVINGS):
         order = rng.permutation(X.shape[0])[:n]
-        halves = [link_words(X[rows], Y[rows], told) for rows in (order[: n // 2], order[n // 2 :])]
-        for both in (halves, [half.turned() for half in halves]):
+        halves = [link_words(X[rows], Y[rows], advance) for rows in (order[: n // 2], order[n // 2 :])]
+        for both in (halves, [half.transposed() for half in halves]):
             (words, mates, _, evidence), (other_words, other_mates, _, other_evidence) = map(best_mates, both)
             _, here, there = np.intersect1d(words, other_words, assume_unique=True, return_indices=True)
             one.append(evidence[here])

@@ -28,28 +28,28 @@ def tokenize(text: str) -> list[str]:
     return _word_pattern().findall(text)
 
 
-# sparse vectors fit no frame, whatever output is asked for; mypy does not see scikit-learn's keyword
+# sparse vectors cannot become data frames, so `set_output` is off; mypy does not know scikit-learn's keyword
 class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """Term frequency times log(n / df), over the words of the n training documents, df of which have the word.
+    """TF-IDF vectors: term frequency times log(n / df), for a word in df of the n training documents.
 
-    Texts are brought to Unicode's composed form (NFC) first, so that one word has one spelling. A word that every
-    training document has says nothing (its log is 0) and is left out. Nothing is centred or scaled here: the estimators
-    do that, implicitly, so the vectors stay sparse.
+    Texts are normalised to Unicode's composed form (NFC), so that a word has one spelling. A word in every training
+    document carries no information (its log is 0) and is left out. The estimators centre and scale, implicitly, so that
+    the vectors stay sparse.
 
     Parameters
     ----------
     lowercase : bool, default=True
     stop_words : sequence of str, optional
-        Words to leave out; lower-cased and composed as texts are.
+        Words to leave out; lower-cased and composed like texts.
     min_df : int, default=1
-        A word in fewer training documents than this is left out.
+        Words in fewer training documents are left out.
     ngram_range : (int, int), default=(1, 1)
         Shortest and longest run of words that counts as a term; (1, 2) adds pairs of neighbours.
     analyzer : {"word", "char", "char_wb"}, default="word"
-        "char" takes runs of characters instead, for scripts that put no space between words.
+        "char" takes runs of characters instead, for scripts without spaces between words.
     log_counts : bool, default=False
-        Term frequencies 1 + log(count) instead of the count, and log((1 + n) / (1 + df)) + 1 instead of log(n / df):
-        a word said a hundred times does not drown the others, nor does one that few documents have.
+        Term frequencies 1 + log(count) instead of the count, and log((1 + n) / (1 + df)) + 1 instead of log(n / df), so
+        that very frequent words of a document, and very rare words, dominate less.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return self.learn(documents)[0]
 
     def learn(self, documents: Iterable[str]) -> tuple[sp.csr_array, list[str]]:
-        """What `fit_transform` does, and the stop words that no document has."""
+        """The result of `fit_transform`, and the stop words that no document has."""
         min_df = self.check_settings()
         seen: set[str] = set()
         counter = self._counter(None, seen)
@@ -94,7 +94,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
-            raise ValueError("the documents hold no word: pass texts of letters, or fewer stop words.") from error
+            raise ValueError("the documents contain no word: pass texts of letters, or fewer stop words.") from error
         if self.analyzer == "word":
             _warn_of_unspaced(counter.get_feature_names_out())
         kept, idf = inverse_frequencies(np.diff(counts.indptr), counts.shape[0], min_df)
@@ -108,7 +108,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return self._weighted(counts[:, kept]), [word for word in self._stop_words() if word not in seen]
 
     def check_settings(self) -> int:
-        """`min_df`; whatever is wrong with the parameters is refused."""
+        """`min_df`; raises ValueError for an invalid parameter."""
         if isinstance(self.stop_words, str):
             raise ValueError(
                 f"{called('stop_words')} must be a list of words; got the text {self.stop_words!r}: list the words."
@@ -130,26 +130,26 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return check_count(self.min_df, "min_df")
 
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
-        """How often each document has each word, before anything is left out or weighted, and the words."""
+        """Counts of all words in each document, before anything is left out or weighted, and the words."""
         counter = self._counter(None)
         counts = sp.csr_array(counter.fit_transform(_checked(documents)))
         counts.sort_indices()
         return counts, counter.get_feature_names_out()
 
     def transform(self, documents: Iterable[str]) -> sp.csr_array:
-        """Vectors of documents over the words learnt; unknown words are passed over."""
+        """Vectors of documents over the learnt words; unknown words are ignored."""
         check_is_fitted(self)
         counter = self._counter({word: i for i, word in enumerate(self.words_)})
         return self._weighted(sp.csc_array(counter.transform(_checked(documents))))
 
     def position(self, word: str) -> int | None:
-        """The column of a word, lower-cased and composed as texts are; None for an unknown one."""
+        """The column of a word, lower-cased and composed like texts; None if unknown."""
         check_is_fitted(self)
         columns = np.flatnonzero(self.words_ == self._spelt(word.strip()))
         return int(columns[0]) if len(columns) else None
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The words, a column of the vectors each."""
+        """The words, one per column of the vectors."""
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)
 
@@ -157,12 +157,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return _lowered(text) if self.lowercase else _composed(text)
 
     def _stop_words(self) -> list[str]:
-        """As words stand in texts; what is no word at all, such as a single letter, is left out anyway."""
+        """The stop words as spelt in texts, without those that are never words, such as single letters."""
         spelt = dict.fromkeys(self._spelt(word.strip()) for word in self.stop_words or ())
         return [word for word in spelt if tokenize(word)]
 
     def _counter(self, vocabulary: Any, seen: set[str] | None = None) -> CountVectorizer:
-        """What counts words; `seen` takes the stop words that it meets."""
+        """A counter of words that adds the stop words it finds to `seen`."""
         stop_words = frozenset(self._stop_words())
 
         def words(text: str) -> list[str]:
@@ -191,13 +191,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
 
 def inverse_frequencies(frequency: np.ndarray, n: int, min_df: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """The words that tell `n` documents apart, in at least `min_df` of them and not in all, and their log(n / df)."""
+    """Indices of the words in at least `min_df` of `n` documents but not in all, and their log(n / df)."""
     kept = np.flatnonzero((frequency >= min_df) & (frequency < n))
     return kept, np.log(n / frequency[kept])
 
 
 def _warn_of_unspaced(words: np.ndarray) -> None:
-    """Say so where most words are lines or clauses of a script that puts no space between words."""
+    """Warn if most words are long runs of a script without spaces between words."""
     runs = [word for word in words if _UNSPACED.fullmatch(word)]
     if 2 * len(runs) > len(words):
         warn(
@@ -221,7 +221,7 @@ def _composed(text: str) -> str:
         return text
     if len(text) <= _LONGEST_RUN:
         return unicodedata.normalize("NFC", text)
-    # what is beyond the bound in a run of marks is composed by itself: marks are put in order in quadratic time
+    # long runs of marks are composed in pieces: ordering marks takes quadratic time
     return "".join(unicodedata.normalize("NFC", part) for part in _long_runs().split(text))
 
 
@@ -233,31 +233,31 @@ def _lowered(text: str) -> str:
 _UNSPACED = re.compile(
     "[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{5,}|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]{12,}"
 )
-_LETTERS = re.compile(r"[^\W\d_]{2,}")  # what the pattern below comes to where no mark stands, many times as fast
+_LETTERS = re.compile(r"[^\W\d_]{2,}")  # equivalent to the pattern below for text without marks, and many times as fast
 
 
 @cache
 def _long_runs() -> re.Pattern[str]:
-    """The places within a run of marks before which the longest that is composed has ended."""
+    """The positions at which runs of marks are split."""
     mark = _mark_class()
     return re.compile(rf"(?={mark})(?<={mark}{{{_LONGEST_RUN}}})")
 
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    # Python's \w knows letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
+    # Python's \w matches letters but not the marks that follow them in many scripts (Devanagari, Thai, pointed Hebrew)
     letter, mark = r"[^\W\d_]", _mark_class()
     return re.compile(rf"{letter}{mark}*(?:{letter}{mark}*)+|{letter}{mark}+")
 
 
 def _mark_class() -> str:
-    """All combining marks, as a regular expression has them."""
+    """A regular expression for any combining mark."""
     return f"[{''.join(map(re.escape, sorted(_marks())))}]"
 
 
 @cache
 def _marks() -> frozenset[str]:
     """All combining marks."""
-    # beyond the first range are ideographs, and the variation selectors
+    # between the two ranges are only ideographs; the second has the variation selectors
     points = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]
     return frozenset(chr(point) for point in points if unicodedata.category(chr(point)).startswith("M"))

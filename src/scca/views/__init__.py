@@ -1,4 +1,4 @@
-"""Views of n samples: features or a kernel, dense or sparse, prepared and deflated without touching the data."""
+"""Views of n samples: features or a kernel, dense or sparse, prepared and deflated without changing the data."""
 
 from ._deflation import DeflatedView, Deflation
 from ._features import FeatureView
@@ -30,7 +30,7 @@ __all__ = [
     "StoredKernelView",
     "LinearKernelView",
     "linear_kernel_view",
-    # what Algorithm 4 takes, and what it leaves
+    # deflation
     "Deflation",
     "DeflatedView",
     # new samples

@@ -1,4 +1,4 @@
-"""Deflation: what Algorithm 4 has taken from a view, and the view that is left."""
+"""Deflation: what Algorithm 4 has removed from a view, and the view that is left."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,12 +11,12 @@ from .base import View
 
 __all__ = ["DeflatedView", "Deflation"]
 
-_EXHAUSTED = 1e-10  # a new score this much smaller than before its projection is rounding error
+_EXHAUSTED = 1e-10  # a score that projection shrinks to less than this share is rounding error
 
 
 @dataclass(frozen=True, eq=False)
 class Deflation:
-    """Directions U (m x j) taken from a view M, their orthonormal scores T (n x j), and the triangular C with
+    """Directions U (m x j) removed from a view M, their orthonormal scores T (n x j), and the triangular C with
 
         M U = T C,    T'T = I,
 
@@ -30,7 +30,7 @@ class Deflation:
 
     @classmethod
     def none(cls, view: View) -> "Deflation":
-        """Nothing taken yet."""
+        """Nothing removed yet."""
         n, m = view.shape
         return cls(np.empty((n, 0)), np.empty((m, 0)), np.empty((0, 0)), np.empty((m, 0)))
 
@@ -42,7 +42,7 @@ class Deflation:
         return r - self.T @ (self.T.T @ r) if len(self) else r
 
     def extended(self, view: View, direction: np.ndarray) -> "Deflation | None":
-        """With one more direction of the view M; None if its score lies in the span of T, to rounding error."""
+        """With one more direction of the view M; None if its score lies in the span of T, up to rounding error."""
         score = view.matvec(direction)
         coefficients = self.T.T @ score
         rest = score - self.T @ coefficients
@@ -70,7 +70,7 @@ def _with_column(matrix: np.ndarray, column: np.ndarray) -> np.ndarray:
 
 
 class DeflatedView(View):
-    """What is left of a view M: P M of features, P M P of a kernel, with the projection P = I - T T' of the samples."""
+    """What is left of a view M: P M for features, P M P for a kernel, with the projection P = I - T T'."""
 
     def __init__(self, view: View, deflation: Deflation | None = None):
         self.view = view
@@ -79,12 +79,12 @@ class DeflatedView(View):
         self.passes_per_column, self.columns_are_samples = view.passes_per_column, view.columns_are_samples
 
     def deflated(self, direction: np.ndarray) -> "DeflatedView | None":
-        """What is left when the score of one more direction is taken; None if nothing of it is left to take."""
+        """The view with the score of one more direction removed; None if nothing of that score is left."""
         deflation = self.deflation.extended(self.view, direction)
         return None if deflation is None else DeflatedView(self.view, deflation)
 
     def direction(self, score: np.ndarray) -> np.ndarray:
-        """How a score s is taken back to the coordinates: u = X_j's on features, b = (I - T T') s on samples."""
+        """The direction of a score s on the coordinates: u = X_j's for features, b = (I - T T') s for samples."""
         return self.deflation.project(score) if self.columns_are_samples else self.rmatvec(score)
 
     @property
@@ -92,7 +92,7 @@ class DeflatedView(View):
         """The share of the samples' squared norms (the trace of the kernel) that is left."""
         taken = self.deflation
         whole = float(self.view.sample_squares().sum())
-        seen = taken.T if self.columns_are_samples else taken.images  # t'M t of a kernel, ||M't||^2 of features
+        seen = taken.T if self.columns_are_samples else taken.images  # t'M t for a kernel, ||M't||^2 for features
         return 1.0 - float(np.einsum("ij,ij->", seen, taken.images)) / whole if whole > 0 else 0.0
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
@@ -111,7 +111,7 @@ class DeflatedView(View):
         return taken.project(block)
 
     def sample_squares(self) -> np.ndarray:
-        """Squared norms of the samples: the diagonal of P S P, S = M M' of features, S = M of a kernel."""
+        """Squared norms of the samples: the diagonal of P S P, S = M M' for features, S = M for a kernel."""
         taken, squares = self.deflation, self.view.sample_squares()
         if not len(taken):
             return squares

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureView"]
 
-_BLOCK_ENTRIES = 1 << 19  # numbers of a block that is made of columns
+_BLOCK_ENTRIES = 1 << 19  # entries of a block of columns
 
 
 class FeatureView(PreparedView):
     """M = D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms).
 
-    Made by `Preparation.transform`, whose feature weights are in A already; or of a matrix that is taken as it is.
+    Created by `Preparation.transform`, which has applied the feature weights to A; or from a matrix used unchanged.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class FeatureView(PreparedView):
         return scores if self.scale is None else scores * self.scale
 
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        """M'r for a vector or a matrix r, of all columns or of the given ones."""
+        """M'r for a vector or a matrix r, for all columns of M or the given ones."""
         if self.scale is not None:
             r = (self.scale * r.T).T
         out = self.storage.rmatvec(r, columns)
@@ -79,7 +79,7 @@ class FeatureView(PreparedView):
 
     def sample_squares(self) -> np.ndarray:
         if self._squares is None:
-            raise ValueError("a matrix taken as it is has no sample norms; make the view by a Preparation.")
+            raise ValueError("a matrix used unchanged has no sample norms; create the view by a Preparation.")
         return self._squares
 
     def square_norms(self) -> np.ndarray:
@@ -92,7 +92,7 @@ class FeatureView(PreparedView):
         return np.maximum(squares, 0.0)
 
     def quadratic_forms(self, Q: np.ndarray) -> np.ndarray:
-        """a'Q a of every feature a, Q symmetric (n x n) and not negative."""
+        """a'Q a of every feature a, Q symmetric (n x n) and positive semi-definite."""
         if not isinstance(self.storage, SparseStorage):
             step = max(1, _BLOCK_ENTRIES // self.shape[0])
             starts = range(0, self.shape[1], step)
@@ -125,14 +125,14 @@ class FeatureView(PreparedView):
                 kernel += self.mean @ self.mean - cross[:, None] - cross
             return kernel if self.scale is None else kernel * self.scale[:, None] * self.scale
         kernel = np.zeros((n, n))
-        step = max(n + 1, _BLOCK_ENTRIES // n)  # features whose columns take no more memory than the kernel, or little
+        step = max(n + 1, _BLOCK_ENTRIES // n)  # features whose columns take as much memory as the kernel, or little
         for start in range(0, m, step):
             block = self.columns(np.arange(start, min(m, start + step)))
             kernel += block @ block.T
         return kernel
 
     def similarities(self, others: "FeatureView") -> np.ndarray:
-        """Inner products of the samples of another view of the same features with those of this one, a row for each."""
+        """Inner products of the samples of `others`, one row each, with those of this view of the same features."""
         products = np.empty((others.shape[0], self.shape[0]))
         for i, unit in enumerate(np.eye(len(products))):
             products[i] = self.matvec(others.rmatvec(unit))
@@ -140,7 +140,7 @@ class FeatureView(PreparedView):
 
     def projector(self, rotations: np.ndarray) -> Projector:
         if self.preparation is None:
-            raise ValueError("a matrix taken as it is cannot prepare new samples; make the view by a Preparation.")
+            raise ValueError("a matrix used unchanged cannot prepare new samples; create the view by a Preparation.")
         return Projector(self.preparation, rotations)
 
 
@@ -173,8 +173,8 @@ class SparseSelection(Selection):
         gram = self._storage.gram(rows, columns, weights)
         if view.mean is not None:
             weights = np.ones(view.shape[0]) if weights is None else weights
-            left, right = view.mean[rows], view.mean[columns]
-            gram -= np.outer(self._storage.rmatvec(weights, rows), right)
-            gram -= np.outer(left, self._storage.rmatvec(weights, columns))
-            gram += weights.sum() * np.outer(left, right)
+            row_means, column_means = view.mean[rows], view.mean[columns]
+            gram -= np.outer(self._storage.rmatvec(weights, rows), column_means)
+            gram -= np.outer(row_means, self._storage.rmatvec(weights, columns))
+            gram += weights.sum() * np.outer(row_means, column_means)
         return gram

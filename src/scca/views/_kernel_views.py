@@ -1,4 +1,4 @@
-"""Dual views: weights on the training samples, seen through a kernel."""
+"""Dual views: weights on the training samples, represented by a kernel."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,19 +17,19 @@ from .base import PreparedView
 
 __all__ = ["KernelPreparation", "LinearKernelView", "StoredKernelView", "linear_kernel_view"]
 
-_ASYMMETRY = 1e-6  # of the largest entry; what rounding may leave
-_ROUNDING = 1e-14  # squared norms below this share of what they were computed from are zero
+_ASYMMETRY = 1e-6  # of the largest entry; allowed for rounding
+_ROUNDING = 1e-14  # squared norms below this share of the terms they were computed from are zero
 
-# What decides whether a linear kernel is worth storing, in multiplications of a dense matrix-vector product.
-_PRODUCTS_A_COMPONENT = 10  # about how often the solver and deflation multiply by K for one component
+# Whether storing a linear kernel pays, in units of a multiplication in a dense matrix-vector product.
+_PRODUCTS_PER_COMPONENT = 10  # about how often the solver and deflation multiply by K
 _SPARSE_COST = 3.5  # of one multiplication with a sparse matrix
-_CALL_COST = 100_000  # of the extra steps of a product through the features
-_GEMM_GAIN = 20  # how much less a multiplication costs inside a matrix-matrix product
+_CALL_COST = 100_000  # overhead of a product by way of the features
+_GEMM_GAIN = 20  # how much less a multiplication costs in a matrix-matrix product
 
 
 @dataclass(frozen=True, eq=False)
 class KernelPreparation:
-    """y -> k(y), its kernel with the training samples, centred by their means and scaled by their norms and by ||y||.
+    """y -> k(y), its kernel values with the training samples, centred by their means, scaled by their norms and ||y||.
 
     Centring and scaling happen in the kernel's feature space: with the kernel K of the training samples, its column
     means c and their mean g, the prepared kernel is D (K - 1 c' - c 1' + g 1 1') D, D = diag(scale).
@@ -42,7 +42,7 @@ class KernelPreparation:
     scale: np.ndarray | None
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
-        if samples is self.training:  # BLAS multiplies a matrix with itself in another order than with its equal
+        if samples is self.training:  # BLAS multiplies a matrix by itself in another order than by a copy
             samples = samples.copy()
         block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
         directions = np.asarray(directions, dtype=np.float64)
@@ -61,9 +61,9 @@ class KernelPreparation:
 
 
 class StoredKernelView(PreparedView):
-    """M = D (K - 1 c' - c 1' + g 1 1') D of a stored kernel K, prepared as `KernelPreparation` says.
+    """M = D (K - 1 c' - c 1' + g 1 1') D of a stored kernel K, prepared as in `KernelPreparation`.
 
-    The kernel of a feature view is stored as it is, and its new samples are prepared as features.
+    The kernel of a feature view is stored unchanged, and its new samples are prepared as features.
     """
 
     columns_are_samples = True
@@ -92,7 +92,7 @@ class StoredKernelView(PreparedView):
         n_jobs: int | None = None,
         name: str = "the kernel matrix",
     ) -> "StoredKernelView":
-        """The view of checked samples (of a checked kernel matrix, if precomputed), centred and scaled as asked."""
+        """The view of checked samples (or a checked kernel matrix, if precomputed), centred and scaled on request."""
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
         if callable(kernel.function):
             _check_symmetric(matrix)
@@ -104,8 +104,8 @@ class StoredKernelView(PreparedView):
         squares, noise = _centred_diagonal(matrix.diagonal(), 0.0 if means is None else means, grand_mean)
         if (np.abs(squares) < noise).all():
             raise ValueError(
-                f"{name} says nothing of how samples differ: beside its size their squared norms are rounding error; "
-                "centre the data that it is computed from."
+                f"{name} does not show how samples differ: their squared norms are rounding error relative to its "
+                "entries; centre the data that it is computed from."
             )
         unscaled = cls(matrix, KernelPreparation(kernel, training, means, grand_mean, None))
         check_positive_semidefinite(unscaled.matvec, unscaled.shape[0], name)
@@ -147,12 +147,12 @@ class StoredKernelView(PreparedView):
         if self._features is not None:
             return _linear_projector(self._features, rotations)
         if self._preparation is None:
-            raise ValueError("a kernel taken as it is cannot prepare new samples; make the view by `of`.")
+            raise ValueError("a kernel used unchanged cannot prepare new samples; create the view by `of`.")
         return Projector(self._preparation, rotations)
 
 
 class LinearKernelView(PreparedView):
-    """M = F F' for a feature view F of the same samples: the (n, n) matrix does not exist."""
+    """M = F F' for a feature view F of the same samples, without computing the (n, n) matrix."""
 
     passes_per_column = 1
     columns_are_samples = True
@@ -184,21 +184,21 @@ class LinearKernelView(PreparedView):
 
 
 def linear_kernel_view(features: FeatureView, n_components: int) -> PreparedView:
-    """The dual view of prepared features, in the storage that is cheaper for so many components."""
+    """The dual view of prepared features, in the cheaper storage for this number of components."""
     if _storing_is_cheaper(features, n_components):
         return StoredKernelView.of_linear(features)
     return LinearKernelView(features)
 
 
 def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
-    """Whether products with K cost less than products through the features, often enough to pay for making K."""
+    """Whether products with K are cheaper than by way of the features, and frequent enough to pay for computing K."""
     n = features.shape[0]
     through_features = 2 * features.n_stored * (_SPARSE_COST if features.is_sparse else 1) + _CALL_COST
-    return n * n <= through_features and n <= _GEMM_GAIN * _PRODUCTS_A_COMPONENT * n_components
+    return n * n <= through_features and n <= _GEMM_GAIN * _PRODUCTS_PER_COMPONENT * n_components
 
 
 def _linear_projector(features: FeatureView, rotations: np.ndarray) -> Projector:
-    """Rotations on samples become rotations on features: no kernel with the training samples is ever computed."""
+    """Rotations on samples become rotations on features, so that no kernel with the training samples is needed."""
     return features.projector(features.rmatvec(rotations).astype(rotations.dtype, order="C"))
 
 
@@ -214,7 +214,7 @@ def _check_symmetric(matrix: np.ndarray) -> None:
 def _centred_diagonal(
     diagonal: np.ndarray, row_means: np.ndarray | float, grand_mean: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """||phi(y) - mean||^2 from k(y, y), and what rounding error may have made of it."""
+    """||phi(y) - mean||^2 from k(y, y), and a bound on its rounding error."""
     diagonal = np.asarray(diagonal, dtype=np.float64)
     squares = diagonal - 2 * row_means + grand_mean
     return squares, _ROUNDING * (np.abs(diagonal) + 2 * np.abs(row_means) + abs(grand_mean))

@@ -1,4 +1,4 @@
-"""Kernel functions by name, by callable or precomputed, as scikit-learn understands them."""
+"""Kernel functions by name, as a callable or precomputed, as in scikit-learn."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from .._types import MatrixLike
 
 __all__ = ["Kernel"]
 
-_BLOCK = 512  # rows a task: fixed, so that the bytes do not depend on how many workers share them
+_BLOCK = 512  # rows per task: fixed, so that results do not depend on the number of workers
 _DIAGONAL_BLOCK = 16
 
 
@@ -23,7 +23,7 @@ class Kernel:
     params: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # here: views without a kernel need none of it
+        from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # imported late: only kernels need it
 
         names = [*sorted(PAIRWISE_KERNEL_FUNCTIONS), "precomputed"]
         if not callable(self.function) and self.function not in names:
@@ -39,26 +39,25 @@ class Kernel:
     def linear(self) -> bool:
         return self.function == "linear"
 
-    def matrix(self, left: MatrixLike, right: MatrixLike = None, n_jobs: int | None = None) -> np.ndarray:
-        """k of every row of `left` with every row of `right` (of `left` itself by default), in float64."""
+    def matrix(self, A: MatrixLike, B: MatrixLike = None, n_jobs: int | None = None) -> np.ndarray:
+        """k of every row of A with every row of B (by default A itself), in float64."""
         from joblib import Parallel, delayed
 
-        right = left if right is None else right
-        left, right = self._near_zero(left, right)
+        A, B = self._near_zero(A, A if B is None else B)
         blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._block)(left[start : start + _BLOCK], right) for start in range(0, left.shape[0], _BLOCK)
+            delayed(self._block)(A[start : start + _BLOCK], B) for start in range(0, A.shape[0], _BLOCK)
         )
         return np.vstack(blocks)
 
-    def _near_zero(self, left: MatrixLike, right: MatrixLike) -> Any:
-        """Both moved by the mean of `right`, which changes no distance and leaves them their digits.
+    def _near_zero(self, A: MatrixLike, B: MatrixLike) -> Any:
+        """Both less the mean of B, which changes no distance and saves precision.
 
-        scikit-learn computes distances as x'x - 2 x'y + y'y, in which an offset takes the digits of what differs.
+        scikit-learn computes distances as x'x - 2 x'y + y'y, in which a large offset cancels digits.
         """
-        if self.function != "rbf" or sp.issparse(left) or sp.issparse(right):
-            return left, right
-        mean = right.mean(axis=0, dtype=np.float64)
-        return left - mean, right - mean
+        if self.function != "rbf" or sp.issparse(A) or sp.issparse(B):
+            return A, B
+        mean = B.mean(axis=0, dtype=np.float64)
+        return A - mean, B - mean
 
     def diagonal(self, samples: MatrixLike) -> np.ndarray:
         """k(x, x) of every row."""
@@ -66,15 +65,15 @@ class Kernel:
         starts = range(0, samples.shape[0], step)
         return np.concatenate([np.diag(self._block(s, s)) for s in (samples[i : i + step] for i in starts)])
 
-    def _block(self, left: MatrixLike, right: MatrixLike) -> np.ndarray:
+    def _block(self, A: MatrixLike, B: MatrixLike) -> np.ndarray:
         from sklearn.metrics.pairwise import pairwise_kernels
 
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # found, and said, below
-                values = pairwise_kernels(left, right, metric=self.function, **self.params)
+            with np.errstate(over="ignore", invalid="ignore"):  # checked below
+                values = pairwise_kernels(A, B, metric=self.function, **self.params)
         except (TypeError, ValueError) as error:
-            said = _first_line(error)
-            raise ValueError(f"the kernel {self._name} failed with {dict(self.params)}: {said}") from error
+            reason = _first_line(error)
+            raise ValueError(f"the kernel {self._name} failed with {dict(self.params)}: {reason}") from error
         values = np.asarray(values, dtype=np.float64)
         if not np.isfinite(values).all():
             raise ValueError(

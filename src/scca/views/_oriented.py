@@ -1,4 +1,4 @@
-"""A view whose coordinates point the other way where they are told to."""
+"""A view with the signs of some coordinates flipped."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = ["OrientedView"]
 
 
 class OrientedView(View):
-    """M diag(signs) of a view M, signs being +1 or -1: weights that may only be positive get the sign of their own."""
+    """M diag(signs) for a view M and signs +1 or -1, so that nonnegative weights on it can have either sign on M."""
 
     def __init__(self, view: View, signs: np.ndarray):
         self.shape, self.n_stored = view.shape, view.n_stored

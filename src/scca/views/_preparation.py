@@ -1,4 +1,4 @@
-"""How the features of a view are prepared, for training and for new samples alike: weighted, centred, scaled."""
+"""Preparation of the features of training and new samples: weighted, centred, scaled."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -14,9 +14,9 @@ from ._storage import DenseStorage, SparseStorage, Storage, WeightedStorage, flo
 __all__ = ["Preparation", "inverse_norms"]
 
 _EPSILON = np.finfo(np.float64).eps
-_DWARFED = 1e6  # times its variance: from here on a squared mean costs digits that the deviations need
-_SUBTRACTED = (16 * _EPSILON) ** 2  # of ||x||^2: what rounding leaves of ||x - a||^2 where x is a
-_EXPANDED = 1e-14  # of the terms of x'x - 2 x'a + a'a: what rounding leaves where x is a
+_DWARFED = 1e6  # times its variance: a larger squared mean costs the deviations their precision
+_SUBTRACTED = (16 * _EPSILON) ** 2  # of ||x||^2: rounding error of ||x - a||^2 if x = a
+_EXPANDED = 1e-14  # of the terms of x'x - 2 x'a + a'a: its rounding error if x = a
 
 
 def _no_columns() -> np.ndarray:
@@ -27,21 +27,21 @@ def _no_columns() -> np.ndarray:
 class Preparation:
     """x -> c (x - a) / ||c (x - a)||: feature weights c, training means a, every sample scaled to unit norm.
 
-    Used as scikit-learn's transformers are, `Preparation.fit(training).transform(samples)`, but the answer is a
-    `FeatureView`: sparse samples stay sparse, and nothing of their size is copied. A sample of norm zero stays zero.
+    Used like scikit-learn's transformers, `Preparation.fit(training).transform(samples)`, but the result is a
+    `FeatureView`: sparse samples stay sparse, and the data are not copied. A sample of norm zero stays zero.
 
     Parameters
     ----------
     mean : ndarray of shape (m,) or None
-        a; None leaves the samples where they are.
+        a; None for no centring.
     normalize : bool
     feature_weights : ndarray of shape (m,) or None
         c; a feature of weight 0 is not read at all.
     offset : ndarray of int
-        Columns whose mean dwarfs their deviations, such as years or times in seconds: of sparse samples these are
-        subtracted from, not corrected for afterwards.
+        Columns whose mean is far larger than their deviations, such as years or times in seconds: even in sparse
+        samples their mean is subtracted from the data, not within products.
     blank : bool
-        A sample that is zero in all features that are read has nothing to say: it becomes zero, not minus the mean.
+        Whether a sample that is zero in all features that are read becomes zero, instead of minus the mean.
     """
 
     mean: np.ndarray | None = None
@@ -52,7 +52,7 @@ class Preparation:
 
     @classmethod
     def fit(cls, data: MatrixLike, *, center: bool = True, normalize: bool = True) -> "Preparation":
-        """Learn the means of a checked array or sparse matrix."""
+        """Learn the means from a checked array or sparse matrix."""
         if not center:
             return cls(normalize=normalize)
         mean, variance = _sparse_moments(data) if sp.issparse(data) else _dense_moments(data)
@@ -63,11 +63,11 @@ class Preparation:
         return replace(self, feature_weights=feature_weights)
 
     def transform(self, samples: MatrixLike) -> FeatureView:
-        """The prepared samples, one row each."""
+        """The prepared samples, one row per sample."""
         squares, noise, size = self._square_norms(samples)
         scale = inverse_norms(squares, noise) if self.normalize else None
         if self.blank:
-            scale = self._silenced(samples, scale)
+            scale = self._blanked(samples, scale)
         storage, mean = self._stored(samples, shifted=size > _DWARFED * squares.sum())
         return FeatureView(storage, mean, scale, squares if scale is None else squares * scale**2, preparation=self)
 
@@ -96,7 +96,7 @@ class Preparation:
                 scores[rows] *= inverse_norms(squares, self._subtraction_noise(squares))[:, None]
         return scores
 
-    def _silenced(self, samples: MatrixLike, scale: np.ndarray | None) -> np.ndarray:
+    def _blanked(self, samples: MatrixLike, scale: np.ndarray | None) -> np.ndarray:
         return np.where(self.reads(samples), 1.0 if scale is None else scale, 0.0)
 
     def unweighted(self) -> "Preparation":
@@ -114,7 +114,7 @@ class Preparation:
     # --- the pieces ------------------------------------------------------------------------------------------------
 
     def _stored(self, samples: MatrixLike, *, shifted: bool) -> tuple[Storage, np.ndarray | None]:
-        """c x in the cheapest storage, and the mean that is still to be subtracted from it."""
+        """c x in the cheapest storage, and the mean still to be subtracted."""
         weights = self.feature_weights
         mean = self.mean if self.mean is None or weights is None else weights * self.mean
         if sp.issparse(samples):
@@ -130,7 +130,7 @@ class Preparation:
         return storage if weights is None else WeightedStorage(storage, weights), mean
 
     def _without_offset(self, columns: sp.csc_array) -> sp.csc_array:
-        """The mean subtracted from the offset columns, which have hardly a zero to lose."""
+        """The mean subtracted from the offset columns, which hardly have zeros."""
         n, m = columns.shape
         others = np.ones(m, dtype=columns.dtype)
         others[self.offset] = 0.0
@@ -142,7 +142,7 @@ class Preparation:
         return sp.csc_array(_weighted(columns, others) + shifted)
 
     def _square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
-        """||c (x - a)||^2 of every sample, what rounding error may have made of it, and the sum of all ||c x||^2."""
+        """||c (x - a)||^2 of every sample, a bound on its rounding error, and the sum of all ||c x||^2."""
         return self._sparse_square_norms(samples) if sp.issparse(samples) else self._dense_square_norms(samples)
 
     def _dense_square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
@@ -165,7 +165,7 @@ class Preparation:
         return float(mean @ mean)
 
     def _subtraction_noise(self, squares: np.ndarray) -> np.ndarray:
-        """What rounding leaves of ||c (x - a)||^2 where x is a, from ||c x|| <= ||c (x - a)|| + ||c a||."""
+        """Rounding error of ||c (x - a)||^2 if x = a, from ||c x|| <= ||c (x - a)|| + ||c a||."""
         return _SUBTRACTED * (np.sqrt(squares) + np.sqrt(self._mean_square())) ** 2
 
     def _sparse_square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
@@ -187,7 +187,7 @@ class Preparation:
 
 
 def _dense_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of the columns, from the differences to the first row: a large offset costs no digit."""
+    """Means and variances of the columns, from differences to the first row: a large offset costs no precision."""
     pivot = np.asarray(data[0], dtype=np.float64)
     total, squares = np.zeros(data.shape[1]), np.zeros(data.shape[1])
     for _, block in float64_rows(data):
@@ -199,18 +199,18 @@ def _dense_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sparse_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of the columns; of those that stand far from zero, from the differences to their first."""
+    """Means and variances of the columns; for columns far from zero, from differences to their first entry."""
     n, entries = data.shape[0], data.astype(np.float64)  # scipy.sparse adds float32 up in float32
     mean = np.asarray(entries.sum(axis=0)).ravel() / n
     variance = np.asarray(entries.power(2).sum(axis=0)).ravel() / n - mean**2
-    far = np.flatnonzero(mean**2 > 1e-3 * _DWARFED * variance)  # from here on the difference above has few digits
+    far = np.flatnonzero(mean**2 > 1e-3 * _DWARFED * variance)  # the difference above is then imprecise
     if len(far):
         mean[far], variance[far] = _dense_moments(data[:, far].toarray())
     return mean, variance
 
 
 def _weighted(data: MatrixLike, weights: np.ndarray) -> Any:
-    """Sparse data times diag(weights), in the type of the data; what becomes zero is dropped."""
+    """Sparse data times diag(weights), in the dtype of the data; entries that become zero are dropped."""
     columns = data.indices if data.format == "csr" else np.repeat(np.arange(data.shape[1]), np.diff(data.indptr))
     values = data.data * weights.astype(data.dtype)[columns]
     scaled = type(data)((values, data.indices, data.indptr), shape=data.shape)
@@ -221,6 +221,6 @@ def _weighted(data: MatrixLike, weights: np.ndarray) -> Any:
 
 
 def inverse_norms(squares: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """1 / norm of every sample; one that is zero, to rounding error, is left as it is."""
+    """1 / norm of every sample; 1 for a sample that is zero up to rounding error."""
     nonzero = squares > noise
     return np.where(nonzero, 1.0 / np.sqrt(np.where(nonzero, squares, 1.0)), 1.0)

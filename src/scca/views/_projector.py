@@ -1,4 +1,4 @@
-"""From new samples to scores: what a fitted model keeps of each view."""
+"""From new samples to scores: what a fitted model stores for each view."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,14 +11,13 @@ __all__ = ["Projector", "SamplePreparation"]
 
 
 class SamplePreparation(Protocol):
-    """How samples of a view were prepared in training, and others are to be."""
+    """How samples of a view are prepared, in training and later."""
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         """The prepared samples times `directions`, in float64.
 
-        `diagonal` is k(x, x) of each new sample; only a precomputed kernel cannot find it for itself. Without it the
-        rows of a precomputed block are not scaled to unit norm, which leaves the direction of every score, and so its
-        ranking among others, as it is.
+        `diagonal` is k(x, x) of each new sample, which only a precomputed kernel cannot compute. Without it the rows of
+        a precomputed block are not scaled to unit norm, which does not affect rankings by cosine.
         """
 
 

@@ -1,4 +1,4 @@
-"""A view with a ridge: least squares on it are least squares on the view plus nu ||w||^2."""
+"""A view with a ridge: least squares on it is least squares on the view plus nu ||w||^2."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ __all__ = ["RidgeView"]
 
 
 class RidgeView(View):
-    """[M; sqrt(nu) I] of a view M (n x m): ||M w - t||^2 + nu ||w||^2 is the square of its w less (t, 0)."""
+    """N = [M; sqrt(nu) I] for a view M (n x m): ||N w - (t, 0)||^2 = ||M w - t||^2 + nu ||w||^2."""
 
     def __init__(self, view: View, nu: float):
         n, m = view.shape
@@ -44,7 +44,7 @@ class RidgeView(View):
 
 
 class _RidgeSelection(Selection):
-    """Columns of the view, multiplied as the view multiplies them; those of the identity are never made."""
+    """Columns of the view, multiplied as in the view; columns of the identity are never stored."""
 
     def __init__(self, selection: Selection, n: int, n_coordinates: int, root: float):
         self._selection = selection

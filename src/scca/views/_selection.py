@@ -1,4 +1,4 @@
-"""A few columns of a view, taken one batch after another: what a working set multiplies with."""
+"""A growing selection of columns of a view, with which a working set multiplies."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ class Selection(ABC):
 
     @abstractmethod
     def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
-        """M_S'r for a matrix r, of the columns from position `start` on."""
+        """M_S'r for a matrix r, for the columns from position `start` on."""
 
     @abstractmethod
     def gram(self, start: int) -> np.ndarray:
@@ -34,7 +34,7 @@ class Selection(ABC):
 
 
 class ColumnSelection(Selection):
-    """Dense copies of the columns, as the rows of a buffer that grows without copying it each time."""
+    """Dense copies of the columns, as the rows of a buffer that grows geometrically."""
 
     def __init__(self, view: "View"):
         self._view = view

@@ -1,4 +1,4 @@
-"""Columns of numbers as they are stored: dense, scipy.sparse or behind a linear operator; products in float64."""
+"""Storage of matrices: dense, scipy.sparse or a linear operator; products in float64."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ class Storage(ABC):
     """A matrix A (n x m) that is only read; every product is accumulated and returned in float64."""
 
     shape: tuple[int, int]
-    n_stored: int  # numbers held, which is what one product costs
+    n_stored: int  # stored numbers, the cost of one product
 
     @abstractmethod
     def matvec(self, v: np.ndarray) -> np.ndarray:
-        """A v, at the cost of the columns where v is not zero."""
+        """A v; only columns where v is nonzero cost time."""
 
     @abstractmethod
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
@@ -55,7 +55,7 @@ class Storage(ABC):
 
 
 class DenseStorage(Storage):
-    """An array less `shift`, a number for each column; subtracted block by block, never from a copy of the whole."""
+    """An array less `shift`, one number per column, subtracted block by block, without a copy of the whole."""
 
     def __init__(self, array: np.ndarray, shift: np.ndarray | None = None):
         self.array = array
@@ -66,7 +66,7 @@ class DenseStorage(Storage):
     def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
         if self.shift is not None:
             return ((rows, block - self.shift) for rows, block in float64_rows(self.array))
-        whole = [(slice(None), self.array)]  # nothing to convert: one product does it all
+        whole = [(slice(None), self.array)]  # nothing to convert: a single block
         return iter(whole) if self.array.dtype == np.float64 else float64_rows(self.array)
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
@@ -101,7 +101,7 @@ class DenseStorage(Storage):
 
 
 class SparseStorage(Storage):
-    """Compressed columns; nothing of the matrix's size is ever made dense or copied to another type."""
+    """Compressed columns; the matrix is never made dense or converted to another dtype."""
 
     def __init__(self, matrix: MatrixLike):
         self.csc = sp.csc_array(matrix)
@@ -155,13 +155,13 @@ class SparseStorage(Storage):
         return out
 
     def outer(self) -> np.ndarray:
-        """A A', a dense array of one row and column a sample."""
+        """A A', a dense array with one row and column per sample."""
         rows = self.csc.tocsr().astype(np.float64)
         return (rows @ rows.T).toarray()
 
 
 class WeightedStorage(Storage):
-    """A diag(weights) of a stored A: nothing is copied."""
+    """A diag(weights) for a stored A, without a copy."""
 
     def __init__(self, storage: Storage, weights: np.ndarray):
         self.shape, self.n_stored = storage.shape, storage.n_stored
@@ -189,7 +189,7 @@ class WeightedStorage(Storage):
 
 
 class OperatorStorage(Storage):
-    """A scipy LinearOperator; a symmetric one needs no transposed product."""
+    """A scipy LinearOperator; a symmetric one needs no adjoint."""
 
     def __init__(self, operator: LinearOperator, *, symmetric: bool = False):
         self.operator = operator
@@ -220,7 +220,7 @@ class OperatorStorage(Storage):
 
 
 def float64_rows(array: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Blocks of rows as float64, small enough that a copy of the whole is never made."""
+    """Blocks of rows as float64, so that the whole is never copied."""
     n, m = array.shape
     step = max(1, _BLOCK_ENTRIES // max(1, m))
     for start in range(0, n, step):
@@ -235,7 +235,7 @@ def storage_of(matrix: MatrixLike, *, symmetric: bool = False) -> Storage:
     return SparseStorage(matrix) if sp.issparse(matrix) else DenseStorage(matrix)
 
 
-# Indices are turned unsigned below: numba checks signed ones for counting from the end, which doubles the time.
+# Indices are converted to unsigned below: for signed ones numba allows negative values, which doubles the time.
 
 
 @compiled
@@ -294,31 +294,31 @@ def _add_gram(
     data: np.ndarray,
     indices: np.ndarray,
     indptr: np.ndarray,
-    left: np.ndarray,
-    right: np.ndarray,
+    rows: np.ndarray,
+    columns: np.ndarray,
     weights: np.ndarray,
     out: np.ndarray,
 ) -> None:
-    """out[a, b] += sum over samples i of weights[i] A[i, left[a]] A[i, right[b]], by way of the rows of A[:, right]."""
+    """out[a, b] += sum over samples i of weights[i] A[i, rows[a]] A[i, columns[b]], via the rows of A[:, columns]."""
     one = np.uint64(1)
     starts = np.zeros(len(weights) + 1, dtype=np.uint64)
-    for b in range(len(right)):
-        for p in range(np.uint64(indptr[right[b]]), np.uint64(indptr[right[b] + 1])):
+    for b in range(len(columns)):
+        for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
             starts[np.uint64(indices[p]) + one] += one
     for sample in range(len(weights)):
         starts[sample + 1] += starts[sample]
     filled = starts[:-1].copy()
     positions = np.empty(starts[-1], dtype=np.uint32)
     values = np.empty(starts[-1])
-    for b in range(len(right)):
-        for p in range(np.uint64(indptr[right[b]]), np.uint64(indptr[right[b] + 1])):
+    for b in range(len(columns)):
+        for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
             i = np.uint64(indices[p])
             positions[filled[i]] = b
             values[filled[i]] = data[p] * weights[i]
             filled[i] += one
-    for a in range(len(left)):
+    for a in range(len(rows)):
         row = out[a]
-        for p in range(np.uint64(indptr[left[a]]), np.uint64(indptr[left[a] + 1])):
+        for p in range(np.uint64(indptr[rows[a]]), np.uint64(indptr[rows[a] + 1])):
             i, value = np.uint64(indices[p]), data[p]
             for q in range(starts[i], starts[i + one]):
                 row[np.uint64(positions[q])] += value * values[q]

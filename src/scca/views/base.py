@@ -1,4 +1,4 @@
-"""The contract of a view: what the solver and the estimators may ask of n samples, whatever they are stored in."""
+"""The contract of a view: what the solver and the estimators need of n samples, however they are stored."""
 
 from abc import ABC, abstractmethod
 
@@ -9,21 +9,21 @@ from ._selection import ColumnSelection, Selection
 
 __all__ = ["PreparedView", "View"]
 
-_COLUMN_BLOCK = 256  # columns made at a time where all are gone through
+_COLUMN_BLOCK = 256  # columns computed at a time when all are needed
 
 
 class View(ABC):
-    """n samples as a design matrix M: one row for each sample, one column for each coordinate that can have a weight.
+    """n samples as a design matrix M: one row per sample, one column per coordinate that can have a weight.
 
     The coordinates of a primal view are its features (M is the paper's X', rows are samples here); those of a dual view
-    are the training samples seen through the kernel (M is K). A view never changes: what Algorithm 4 takes from it is
-    kept apart, in a `Deflation`. All products are computed and returned in float64.
+    are the training samples (M is the kernel matrix K). A view never changes: what Algorithm 4 removes from it is
+    stored separately, in a `Deflation`. All products are computed and returned in float64.
     """
 
     shape: tuple[int, int]
-    n_stored: int  # numbers held, which is what a product with M costs
-    passes_per_column: int = 0  # products with the whole of the view that reading one column of M takes
-    columns_are_samples: bool = False  # whether column i of M stands for the sample of row i, as with a kernel
+    n_stored: int  # stored numbers, the cost of a product with M
+    passes_per_column: int = 0  # products with the whole view that one column of M takes to compute
+    columns_are_samples: bool = False  # whether column i of M is the sample of row i, as in a kernel matrix
 
     @abstractmethod
     def matvec(self, weights: np.ndarray) -> np.ndarray:
@@ -31,7 +31,7 @@ class View(ABC):
 
     @abstractmethod
     def rmatvec(self, r: np.ndarray) -> np.ndarray:
-        """M'r: how every coordinate correlates with a vector r (n,)."""
+        """M'r: the correlation of every coordinate with a vector r (n,), not normalised."""
 
     @abstractmethod
     def columns(self, indices: np.ndarray) -> np.ndarray:
@@ -56,13 +56,13 @@ class View(ABC):
         return np.concatenate([np.einsum("ij,ij->j", block, block) for block in blocks])
 
     def selection(self) -> Selection:
-        """An empty selection of columns of M, which a working set will fill."""
+        """An empty selection of columns of M, to be filled by a working set."""
         return ColumnSelection(self)
 
 
 class PreparedView(View):
-    """A view of samples that were prepared, and that knows how to prepare others."""
+    """A view of prepared samples that can prepare new ones."""
 
     @abstractmethod
     def projector(self, rotations: np.ndarray) -> Projector:
-        """What turns new samples into scores under weights on the coordinates of this view."""
+        """The projector of new samples on weights on the coordinates of this view."""
