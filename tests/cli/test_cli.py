@@ -108,7 +108,7 @@ class TestMates:
             *("mates", folder / "model.scca", "--queries", tmp_path / "q", "--candidates", folder / "test.fr"),
             *("--from", "en", "--json"),
         )
-        assert "1 query holds no known en word (line 1); it ties with everything" in done.stderr
+        assert "1 query has no known en word (line 1); it ties with everything" in done.stderr
         first = json.loads(done.stdout)["mates"][0]
         assert not first["known"]
         assert {candidate["similarity"] for candidate in first["candidates"]} == {0.0}

@@ -90,7 +90,7 @@ class TestPipes:
     def test_standard_input_twice(self, folder, tmp_path):
         done = in_bash(f"cat a.en | scca fit - - -o {tmp_path}/m", folder)
         assert done.returncode == 2
-        assert "standard input (-) can be read once only" in done.stderr
+        assert "standard input (-) can be read only once" in done.stderr
 
     def test_places_are_named_as_they_were_given(self, folder, tmp_path):
         done = in_bash(f"printf 'one\\n\\xff\\n' | scca fit - a.fr -o {tmp_path}/m", folder)

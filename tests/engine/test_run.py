@@ -106,7 +106,7 @@ def test_warnings_are_said_once_in_the_end(backend, n_jobs):
 class TestNumberOfJobs:
     @pytest.mark.parametrize("value", [0, 1.5, "2", True, False, [2]])
     def test_refused(self, value):
-        with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0; .*: 1 works alone, -1"):
+        with pytest.raises(ValueError, match="n_jobs must be None or an integer other than 0; .*: 1 is sequential, -1"):
             run_tasks(square, range(2), 2, "numbers", n_jobs=value)
 
     def test_taken(self):

@@ -50,7 +50,7 @@ def test_none_is_everything():
 
 @pytest.mark.parametrize("cv", [0, 1, 13, -2, True])
 def test_numbers_of_random_folds_that_cannot_be(cv):
-    with pytest.raises(ValueError, match=rf"^cv must be from 2 to n_samples=12 folds; got {cv}: None is without folds"):
+    with pytest.raises(ValueError, match=rf"^cv must be from 2 to n_samples=12 folds; got {cv}: None uses no folds"):
         random_folds(cv, N, None)
 
 

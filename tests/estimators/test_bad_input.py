@@ -235,7 +235,9 @@ class TestAll:
 
     @pytest.mark.parametrize("value", [*ODD, 0, True])
     def test_n_jobs(self, estimator, X, Y, value):
-        with pytest.raises(ValueError, match="^n_jobs must be None or an integer other than 0; got .*: 1 works alone"):
+        with pytest.raises(
+            ValueError, match="^n_jobs must be None or an integer other than 0; got .*: 1 is sequential"
+        ):
             estimator(1, n_jobs=value).fit(X, Y)
 
     @pytest.mark.parametrize("value", [3, "x", [], [("gamma", 1)], {1: 2}, np.array([1, 2]), True])

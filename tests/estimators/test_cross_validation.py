@@ -288,7 +288,7 @@ class TestSearch:
             small(mu_factors=(1, 50), anchors="sequential").fit(*pairs)
         assert len(caught) == 1
         assert str(caught[0].message).startswith(
-            "in 3 of 6 fits of the cross-validation, the first time: fold 0 with mu=auto*50.0, gamma=auto: every remaining"
+            "in 3 of 6 fits of the cross-validation, the first time: fold 0 with mu=auto*50.0, gamma=auto: every"
         )
 
     def test_features_that_are_constant_in_a_fold_do_not_warn(self, pairs):

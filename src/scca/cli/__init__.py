@@ -8,10 +8,10 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; its libraries are an extra of the package."""
+    """Run the command line, which needs the `cli` extra."""
     signal.signal(signal.SIGTERM, _end)
     try:
-        from ._app import run  # here, so that Ctrl-C while libraries load ends as quietly as later
+        from ._app import run  # imported here, so that Ctrl-C is handled while libraries load
 
         sys.exit(run())
     except ImportError as error:
@@ -22,5 +22,5 @@ def main() -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    """End as by Ctrl-C: through all that cleans up, so that no file is left half-written."""
+    """Exit through all cleanup, as after Ctrl-C, so that no file is left half-written."""
     sys.exit(128 + number)

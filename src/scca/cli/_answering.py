@@ -1,4 +1,4 @@
-"""Commands that answer: mates, generated words and translations of what a user asks."""
+"""Commands that answer queries: mates, generated words and translations."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,16 +20,18 @@ from ._terminal import CallError, Terminal, one_line_errors
 
 __all__ = ["generate", "mates", "translate"]
 
-_TELLING = 200  # documents that are enough to tell a language by
+_ENOUGH = 200  # documents for detecting a language
 
 
 @one_line_errors
 def mates(
     model: Model,
-    queries: Annotated[Path, typer.Option(help="Documents to find mates for, one a line.", show_default=False)],
-    candidates: Annotated[Path, typer.Option(help="Documents of the other language, one a line.", show_default=False)],
+    queries: Annotated[Path, typer.Option(help="Documents to find mates for, one per line.", show_default=False)],
+    candidates: Annotated[
+        Path, typer.Option(help="Documents of the other language, one per line.", show_default=False)
+    ],
     source: From = None,
-    top: Annotated[int, typer.Option(min=1, help="How many mates to name for each query.")] = 3,
+    top: Annotated[int, typer.Option(min=1, help="How many mates to list per query.")] = 3,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -37,8 +39,8 @@ def mates(
 ) -> None:
     """Rank the documents of the other language for each query.
 
-    With as many candidates as queries, line i of both being the same document, it also gives the average precision,
-    on standard error.
+    With as many candidates as queries, lines i of both are taken as mates, and the average precision is printed on
+    standard error.
 
     Example: scca mates model.scca --queries new.en --candidates new.fr
     """
@@ -54,7 +56,7 @@ def mates(
     found = bilingual.mates(asked, offered, source=source, top=top)
     note_unknown(terminal, "query", "queries", found.known, source)
     note_unknown(terminal, "candidate", "candidates", found.known_candidates, found.target)
-    note_language(terminal, bilingual, offered[:_TELLING], found.target)
+    note_language(terminal, bilingual, offered[:_ENOUGH], found.target)
     precision = None
     if len(asked) == len(offered):
         precision = average_precision(found.query_scores, found.candidate_scores)
@@ -86,20 +88,22 @@ def mates(
     if precision is not None:
         terminal.note(
             f"average precision {precision.average_precision:.4f} ({found.source} to {found.target} "
-            f"{precision.a_to_b:.4f}, back {precision.b_to_a:.4f}), line i of both files taken as the same document"
+            f"{precision.a_to_b:.4f}, back {precision.b_to_a:.4f}), with lines i of both files taken as mates"
         )
 
 
 @one_line_errors
 def generate(
     model: Model,
-    queries: Annotated[Path | None, typer.Argument(help="Documents to render, one a line.", show_default=False)] = None,
+    queries: Annotated[
+        Path | None, typer.Argument(help="Documents to generate words for, one per line.", show_default=False)
+    ] = None,
     text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
     source: From = None,
     mu: Annotated[
-        str, typer.Option(help='Of a --paper model: "auto", "auto*0.5" or a number; more gives fewer words.')
+        str, typer.Option(help='With a --paper model: "auto", "auto*0.5" or a number; more gives fewer words.')
     ] = "auto",
-    top: Annotated[int, typer.Option(min=1, help="How many words to list for each query.")] = 12,
+    top: Annotated[int, typer.Option(min=1, help="How many words to list per query.")] = 12,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -152,26 +156,24 @@ def translate(
         list[str] | None, typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
     ] = None,
     word_file: Annotated[
-        Path | None, typer.Option("--words", help="A file of words, one a line; - is standard input.")
+        Path | None, typer.Option("--words", help="A file of words, one per line; - is standard input.")
     ] = None,
-    source: Annotated[str | None, typer.Option("--from", help="Language of the words; found if not given.")] = None,
+    source: Annotated[str | None, typer.Option("--from", help="Language of the words; detected by default.")] = None,
     mu: Annotated[
         str | None,
         typer.Option(help='Solve the problem anchored at each word, with this penalty: "auto*8" or a number.'),
     ] = None,
-    gamma: Annotated[
-        str | None, typer.Option(help="The same; penalty on words of the same language that join in.")
-    ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many words to print for each.")] = 8,
+    gamma: Annotated[str | None, typer.Option(help="The same; penalty on further words of the same language.")] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many translations to print per word.")] = 8,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The words of the other language that go with a word, each with its share of the documents that have either.
+    """Translations of words, each with the share of the documents with either word in which the two are linked.
 
-    Trust is the estimated probability that the first is right. All known words are translated; the others are named on
-    standard error, and the exit status is then 1.
+    Trust is the estimated probability that the first translation is right. Unknown words are listed on standard error,
+    and the exit status is then 1.
 
     Example: scca translate model.scca bread
 

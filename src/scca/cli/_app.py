@@ -1,4 +1,4 @@
-"""All commands in one, and what becomes of a call that is wrong."""
+"""The command line: all commands, and errors in how they are called."""
 
 import sys
 from typing import Annotated
@@ -14,7 +14,7 @@ from ._terminal import WRONG_CALL, say
 __all__ = ["run"]
 
 app = typer.Typer(
-    help="Sparse canonical correlation analysis: what two languages, or any two views, have in common.",
+    help="Sparse canonical correlation analysis: what two languages, or any two views, share.",
     epilog="Exit status: 0 done, 1 the input is at fault, 2 the call is at fault, 130 interrupted, 143 terminated.",
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -40,11 +40,11 @@ def common(
 
 
 def run() -> int:
-    """Run the command that the process was called with; the exit status."""
+    """Run the command in `sys.argv`; returns the exit status."""
     try:
         return app(sys.argv[1:] or ["--help"], prog_name="scca", standalone_mode=False) or 0
     except Exception as error:
-        # Click's errors, known by a method: Typer takes them from Click or, lately, from a copy inside itself
+        # Click's errors, recognised by a method: recent versions of Typer have their own copy of Click
         if not hasattr(error, "format_message"):
             raise
         context = getattr(error, "ctx", None)

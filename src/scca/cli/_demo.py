@@ -1,4 +1,4 @@
-"""The demonstration: learn from the built-in corpus and tell what was learnt; leave a model, a page and a word list."""
+"""The demo: learn from the built-in corpus, print the results, and write a model, a page, a figure and a word list."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ _PAIRS, _TRUSTED = 10, 0.9  # of the word list, evenly spread over those with so
 
 @dataclass(frozen=True)
 class _Found:
-    """How well one way of finding mates does, and how many words of the first language it needs."""
+    """The precision of one method of finding mates, and how many words of the first language it reads."""
 
     name: str
     words: int | None
@@ -35,8 +35,8 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class _Story:
-    """All that the demonstration tells, computed before a line of it is printed."""
+class _Results:
+    """Everything that the demo prints, computed beforehand."""
 
     languages: tuple[str, str]
     n_components: int
@@ -54,7 +54,7 @@ class _Story:
 
 
 def run_demo(folder: Path, languages: tuple[str, str], components: int | None, seed: int, terminal: Terminal) -> None:
-    """Fit on 200 documents of the corpus, find the mates of the other 100, and leave the results in `folder`."""
+    """Fit on 200 documents of the corpus, find the mates of the other 100, and write the results to `folder`."""
     from ..report import prepare, sparsity_figure, write_report
 
     if folder.exists() and not folder.is_dir():
@@ -70,7 +70,7 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     with terminal.progress("folds left out") as progress:
         model.fit(pairs, progress=progress)
     lexicon = model.lexicon()
-    story = _story(model, pairs, list(first[test]), list(second[test]), lexicon, seed)
+    results = _results(model, pairs, list(first[test]), list(second[test]), lexicon, seed)
 
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / "model.scca")
@@ -80,27 +80,27 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     with atomic_write(folder / "words.tsv") as file:
         file.write(lexicon_table(lexicon).encode())
     if terminal.as_json:
-        terminal.json(_as_json(story, folder))
+        terminal.json(_as_json(results, folder))
     else:
-        _tell(story, folder, terminal)
+        _print(results, folder, terminal)
 
 
-def _story(
+def _results(
     model: BilingualModel,
     pairs: PairedText,
     first: list[str],
     second: list[str],
     lexicon: list[WordPair],
     seed: int,
-) -> _Story:
+) -> _Results:
     mates = model.mates(first, second, source=model.languages_[0], top=1).indices[:, 0]
-    query = int(np.argmax(mates == np.arange(len(mates))))  # the first document whose mate is found, if any is
+    query = int(np.argmax(mates == np.arange(len(mates))))  # the first document whose mate is found, if any
     generated = [
         word.name for word in model.generate([first[query]], source=model.languages_[0], top=_GENERATED)[0].words
     ]
     true_words = model.vectorizers_[1].words_[model.vectorize([second[query]], model.languages_[1]).indices]
     trusted = [pair for pair in lexicon if pair.trust >= _TRUSTED]
-    return _Story(
+    return _Results(
         languages=(model.languages_[0], model.languages_[1]),
         n_components=model.scca_.n_components_,
         n_words=len(model.vectorizers_[0].words_),
@@ -118,7 +118,7 @@ def _story(
 
 
 def _compared(model: BilingualModel, pairs: PairedText, first: list[str], second: list[str], seed: int) -> list[_Found]:
-    """Few words, all words, kernel CCA, and mates at random, on the same documents."""
+    """Few words, all words, kernel CCA and random mates, on the same documents."""
     all_words = len(model.vectorizers_[0].words_)
     dense = clone(model).set_params(rendering="dense", n_components=model.scca_.n_components_, held_out=0).fit(pairs)
     kernel = KernelCCA(model.scca_.n_components_).fit(*model.training_)
@@ -134,51 +134,53 @@ def _compared(model: BilingualModel, pairs: PairedText, first: list[str], second
     ]
 
 
-def _tell(story: _Story, folder: Path, terminal: Terminal) -> None:
-    first, second = story.languages
-    terminal.print(f"What it learnt, {len(story.components)} of {story.n_components} components, by their words in")
+def _print(results: _Results, folder: Path, terminal: Terminal) -> None:
+    first, second = results.languages
+    terminal.print(f"What it learnt, {len(results.components)} of {results.n_components} components, by their words in")
     terminal.print(f"{first} and {second}, with the correlation of the two languages on pairs left out:")
-    for component in story.components:
+    for component in results.components:
         sides = (" ".join(word.name for word in side[:_WORDS]) for side in (component.words, component.mate_words))
         held_out = component.held_out_correlation
         terminal.print(f"  {'' if held_out is None else f'{held_out:.2f}':4}  {'  |  '.join(sides)}")
-    terminal.print("", f"A document it has not seen, in {first}:", f"  {story.query}")
-    right = "its true mate" if story.mate_is_right else "not its true mate"
-    terminal.print("", f"The nearest of {story.n_candidates} in {second}, {right}:", f"  {story.mate}")
+    terminal.print("", f"A document it has not seen, in {first}:", f"  {results.query}")
+    right = "its true mate" if results.mate_is_right else "not its true mate"
+    terminal.print("", f"The nearest of {results.n_candidates} in {second}, {right}:", f"  {results.mate}")
     terminal.print(
         "",
-        f"{second} words generated for it, {story.in_true_mate} of {len(story.generated)} in its true mate:",
-        f"  {' '.join(story.generated)}",
+        f"{second} words generated for it, {results.in_true_mate} of {len(results.generated)} in its true mate:",
+        f"  {' '.join(results.generated)}",
         "",
     )
-    terminal.print(f"{len(story.pairs)} of the {story.n_trusted} pairs of words with a trust of {_TRUSTED} or more:")
-    rows = [(pair.word, pair.mate, f"{pair.trust:.2f}", str(pair.documents)) for pair in story.pairs]
+    terminal.print(
+        f"{len(results.pairs)} of the {results.n_trusted} pairs of words with a trust of {_TRUSTED} or more:"
+    )
+    rows = [(pair.word, pair.mate, f"{pair.trust:.2f}", str(pair.documents)) for pair in results.pairs]
     terminal.table((f"word, {first}", f"word, {second}", "trust", "documents"), rows)
     terminal.print("")
     table = [
-        (each.name, "" if each.words is None else f"{each.words} of {story.n_words}", f"{each.average_precision:.3f}")
-        for each in story.found
+        (each.name, "" if each.words is None else f"{each.words} of {results.n_words}", f"{each.average_precision:.3f}")
+        for each in results.found
     ]
     terminal.table(("mates of unseen documents by", f"{first} words read", "average precision"), table)
     terminal.print("", f"in {folder}: model.scca, report.html, words.tsv and sparsity.png")
     terminal.print(f"next: scca explain {folder / 'model.scca'}, or open {folder / 'report.html'}")
 
 
-def _as_json(story: _Story, folder: Path) -> dict[str, Any]:
-    few, dense, kernel, chance = story.found
+def _as_json(results: _Results, folder: Path) -> dict[str, Any]:
+    few, dense, kernel, chance = results.found
     return {
-        "languages": list(story.languages),
+        "languages": list(results.languages),
         "training_documents": _TRAIN,
-        "test_documents": story.n_candidates,
-        "words": story.n_words,
-        "components": story.n_components,
+        "test_documents": results.n_candidates,
+        "words": results.n_words,
+        "components": results.n_components,
         "words_used": few.words,
         "average_precision": few.average_precision,
         "dense_average_precision": dense.average_precision,
         "kernel_cca_average_precision": kernel.average_precision,
         "chance_average_precision": chance.average_precision,
-        "generated": story.generated,
-        "generated_in_true_mate": story.in_true_mate,
-        "lexicon": [{"word": pair.word, "translation": pair.mate, "trust": pair.trust} for pair in story.pairs],
+        "generated": results.generated,
+        "generated_in_true_mate": results.in_true_mate,
+        "lexicon": [{"word": pair.word, "translation": pair.mate, "trust": pair.trust} for pair in results.pairs],
         "folder": str(folder),
     }

@@ -1,4 +1,4 @@
-"""Commands that learn: from a user's pairs, from the built-in corpus, and as the paper did."""
+"""Commands that learn: from a user's pairs, from the built-in corpus, and as in the paper."""
 
 from pathlib import Path
 from statistics import median
@@ -18,12 +18,12 @@ __all__ = ["demo", "fit", "reproduce"]
 def fit(
     first: Annotated[
         Path,
-        typer.Argument(help="Documents of the first language, one a line; or one table or TMX; - is standard input."),
+        typer.Argument(help="Documents of the first language, one per line; or one table or TMX; - is standard input."),
     ],
-    second: Annotated[Path | None, typer.Argument(help="Documents of the second, line by line the same.")] = None,
+    second: Annotated[Path | None, typer.Argument(help="Their mates in the second language, line by line.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")] = Path("model.scca"),
     components: Annotated[
-        int | None, typer.Option(min=1, help="How many; default: those that hold on pairs left out, 200 at most.")
+        int | None, typer.Option(min=1, help="How many; default: as many as hold on pairs left out, at most 200.")
     ] = None,
     languages: Languages = None,
     columns: Columns = None,
@@ -34,32 +34,32 @@ def fit(
     characters: Annotated[
         bool, typer.Option("--characters", help="Terms of 1 to --ngrams characters, for scripts without spaces.")
     ] = False,
-    stop_words: Annotated[Path | None, typer.Option(help="A file of words to leave out, one a line.")] = None,
-    case: Annotated[bool, typer.Option("--case", help="Keep upper and lower case apart.")] = False,
+    stop_words: Annotated[Path | None, typer.Option(help="A file of words to leave out, one per line.")] = None,
+    case: Annotated[bool, typer.Option("--case", help="Distinguish upper and lower case.")] = False,
     mu: Annotated[str, typer.Option(help='Penalty on words: "auto", "auto*0.5" or a number.')] = "auto",
     gamma: Annotated[
         str, typer.Option(help='With --paper, penalty on documents: "auto", "auto*0.5" or a number.')
     ] = "auto",
     dense: Annotated[
-        bool, typer.Option("--dense", help="Read all words: finds mates better, and has less to show.")
+        bool, typer.Option("--dense", help="Weights on all words: finds mates better, but is harder to read.")
     ] = False,
     paper: Annotated[
         bool,
         typer.Option(
             "--paper",
-            help="The paper's method: components anchored at a document each, few words of the first language with few "
-            "documents of the second.",
+            help="The paper's method: each component is anchored at a document, with weights on few words of the first "
+            "language and few documents of the second.",
         ),
     ] = False,
     words: Annotated[
-        int | None, typer.Option(min=2, help="Read only so many words of either language, the most telling.")
+        int | None, typer.Option(min=2, help="Read at most so many words of each language, those it shares best.")
     ] = None,
     drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")] = False,
     texts: Annotated[
         bool,
         typer.Option(
-            help="Keep the training documents of the second language in the model file; without them components show "
-            "documents by their numbers."
+            help="Store the training documents of the second language in the model file; otherwise components show "
+            "only their numbers."
         ),
     ] = True,
     seed: Seed = 0,
@@ -121,8 +121,8 @@ def fit(
     )
     if held_out := summary.get("held_out_correlations"):
         terminal.print(
-            f"correlation on pairs left out: {max(held_out):.3f} at best, {median(held_out):.3f} in the middle, "
-            f"{min(held_out):.3f} at worst"
+            f"correlation on pairs left out: best {max(held_out):.3f}, median {median(held_out):.3f}, worst "
+            f"{min(held_out):.3f}"
         )
 
 
@@ -135,17 +135,17 @@ def _used_of_the_second(summary: dict[str, Any]) -> str:
 
 @one_line_errors
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to leave the results in.")] = Path(
-        "scca-demo"
-    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("scca-demo"),
     languages: Annotated[tuple[str, str], typer.Option(help="Two of en, fr, es.")] = ("en", "fr"),
-    components: Annotated[int | None, typer.Option(min=1, help="How many; default: as many as there are.")] = None,
+    components: Annotated[
+        int | None, typer.Option(min=1, help="How many; default: as many as hold on pairs left out.")
+    ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The main job from start to end on the built-in corpus.
+    """Learn, find mates, generate and report on the built-in corpus.
 
     Example: scca demo
     """
@@ -157,9 +157,7 @@ def demo(
 @one_line_errors
 def reproduce(
     more: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", hidden=True)] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to leave the results in.")] = Path(
-        "scca-results"
-    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("scca-results"),
     corpus: Annotated[
         tuple[Path, Path] | None,
         typer.Option(metavar="A B", help="Two line-aligned files; default: the built-in corpus.", show_default=False),
@@ -192,9 +190,9 @@ def reproduce(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The table and figures of the paper, beside what it reports.
+    """The table and figures of the paper, compared with its results.
 
-    A run that was stopped goes on where it was when the same command is given again.
+    Run the same command again to continue a run that was stopped.
 
     Example: scca reproduce -o results --quick
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what messages of the library call them by."""
+"""Options that several commands share, and how the library's messages name them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ __all__ = ["Columns", "Debug", "From", "Json", "Languages", "Model", "Quiet", "S
 
 Model = Annotated[Path, typer.Argument(help="A model file that `scca fit` wrote.", show_default=False)]
 From = Annotated[
-    str | None, typer.Option("--from", help="Language of the queries; found from their words if not given.")
+    str | None, typer.Option("--from", help="Language of the queries; by default detected from their words.")
 ]
 Languages = Annotated[
     tuple[str, str] | None,
@@ -45,7 +45,7 @@ _SWITCHES = {"analyzer", "anchors", "drop_empty"}  # options without a value
 
 
 def option(name: str, value: object) -> str:
-    """What a parameter of the library is called on the command line; the same where there is no option for it."""
+    """The command-line name of a parameter of the library; unchanged if there is no option for it."""
     called = _OPTIONS.get(name, name)
     if value is NO_VALUE or name in _SWITCHES:
         return called

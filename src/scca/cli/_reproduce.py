@@ -1,4 +1,4 @@
-"""`scca reproduce`: from options to corpora and settings, and what the terminal is told of the results."""
+"""`scca reproduce`: from options to corpora and settings, and the printed comparison."""
 
 import re
 import shlex
@@ -18,7 +18,7 @@ _FEWEST = 8  # pairs; with fewer there is nothing to split
 
 @dataclass(frozen=True)
 class Request:
-    """What the numbers depend on, as the command line has it."""
+    """The options that the numbers depend on."""
 
     corpus: tuple[Path, Path] | None
     table: Path | None
@@ -43,7 +43,7 @@ class Request:
         return settings.quick() if self.quick else settings
 
     def command(self) -> str:
-        """A command that makes the same numbers; files by their names alone."""
+        """A command that gives the same numbers; files without their folders."""
         words = ["scca", "reproduce"]
         if self.corpus:
             words += ["--corpus", *(path.name for path in self.corpus)]
@@ -62,11 +62,11 @@ class Request:
         return shlex.join(words)
 
     def files(self) -> list[Path]:
-        """What is read, if anything is."""
+        """The input files, if any."""
         return [*(self.corpus or ()), *([self.table] if self.table else [])]
 
     def corpora(self) -> tuple[Corpus, Corpus]:
-        """What stands for the paper's English-French and English-Spanish corpora."""
+        """The substitutes for the paper's English-French and English-Spanish corpora."""
         if self.corpus and self.table:
             raise CallError("reproduce takes either --corpus or --table; give one of the two.")
         if not (self.corpus or self.table):
@@ -90,7 +90,7 @@ class Request:
 
 
 def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, terminal: Terminal) -> None:
-    """Run what is asked for, and print how it compares."""
+    """Run the requested experiments, and print the comparison with the paper."""
     names = [name for given in only for name in given.split(",") if name]
     with call_at_fault():
         settings = request.settings()
@@ -104,7 +104,7 @@ def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, te
         results = reproduce(
             folder, french, spanish, settings, only=names, jobs=jobs, command=request.command(), progress=progress
         )
-    _tell(results, terminal)
+    _print(results, terminal)
 
 
 def _check_kept(folder: Path, inputs: list[Path]) -> None:
@@ -116,11 +116,11 @@ def _check_kept(folder: Path, inputs: list[Path]) -> None:
                 raise CallError(f"{path} is the input {given}, which would be replaced; name another folder with -o.")
 
 
-def _tell(results: Results, terminal: Terminal) -> None:
+def _print(results: Results, terminal: Terminal) -> None:
     claims = compare(results.data)
     if terminal.as_json:
-        told = [vars(claim) for claim in claims]
-        terminal.json({"folder": str(results.folder), "experiments": list(results.data), "comparison": told})
+        comparison = [vars(claim) for claim in claims]
+        terminal.json({"folder": str(results.folder), "experiments": list(results.data), "comparison": comparison})
         return
     rows = [(claim.where, claim.statement, claim.paper, claim.found, claim.verdict) for claim in claims]
     terminal.table(("", "the paper's statement", "paper", "here", ""), rows)
@@ -128,6 +128,6 @@ def _tell(results: Results, terminal: Terminal) -> None:
 
 
 def _name(files: list[Path]) -> str:
-    """What one or two files are called, without their endings."""
+    """The names of one or two files, without suffixes."""
     stems = dict.fromkeys(re.sub(r"[^\w-]+", "-", path.name.split(".")[0]).strip("-") for path in files)
     return "-".join(stems) or "corpus"

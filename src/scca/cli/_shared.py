@@ -1,4 +1,4 @@
-"""What several commands do alike: load a model, tell a language, clip and list."""
+"""What several commands share: loading a model, detecting a language, checking files, formatting components."""
 
 import os
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def check_written(output: Path, *inputs: Path | None) -> None:
 
 
 def is_same_file(one: Path, other: Path) -> bool:
-    """Whether two names lead to the same file: links followed, and hard ones seen."""
+    """Whether two paths are the same file, by symbolic or hard links."""
     if os.path.realpath(one) == os.path.realpath(other):
         return True
     return one.exists() and other.exists() and os.path.samefile(one, other)
@@ -59,18 +59,18 @@ def is_same_file(one: Path, other: Path) -> bool:
 
 def check_standard_input(*inputs: Path | None) -> None:
     if [str(given) for given in inputs].count("-") > 1:
-        raise CallError("standard input (-) can be read once only; name a file for the other.")
+        raise CallError("standard input (-) can be read only once; name a file for the other.")
 
 
 def from_pipe(given: Path) -> "Path | Piped":
-    """What is named on the command line, `<(zcat corpus.gz)` included: a pipe, which can be read only once."""
+    """A file named on the command line; a pipe such as `<(zcat corpus.gz)`, which can be read only once, is copied."""
     from ..text import Piped
 
     return Piped(given) if given.is_fifo() else given
 
 
 def as_penalty(given: str, option: str) -> str | float:
-    """A penalty as the library takes it."""
+    """A penalty as a parameter of the library."""
     number = given.replace(" ", "").removeprefix("auto*")
     try:
         value = 1.0 if given == "auto" else float(number)
@@ -82,7 +82,7 @@ def as_penalty(given: str, option: str) -> str | float:
 
 
 def listed_words(path: Path) -> list[str]:
-    """The words in a file, one a line, blank lines left out."""
+    """The words in a file, one per line, without blank lines."""
     from .._validation import DataWarning
     from ..engine import silenced
     from ..text import read_documents
@@ -93,7 +93,7 @@ def listed_words(path: Path) -> list[str]:
 
 def language_of(model: "BilingualModel", documents: list[str], given: str | None, terminal: Terminal) -> str:
     if given is not None:
-        model.other(given)  # complains about a language the model does not have
+        model.other(given)  # refuses a language that the model does not have
         return given
     source = model.detect_language(documents)
     terminal.note(f"queries taken to be {source}, by their words")
@@ -104,16 +104,16 @@ def note_unknown(terminal: Terminal, one: str, many: str, known: Any, language: 
     unknown = [i for i, is_known in enumerate(known) if not is_known]
     if len(unknown) == 1:
         line = unknown[0] + 1
-        terminal.note(f"scca: note: 1 {one} holds no known {language} word (line {line}); it ties with everything.")
+        terminal.note(f"scca: note: 1 {one} has no known {language} word (line {line}); it ties with everything.")
     elif unknown:
         terminal.note(
-            f"scca: note: {len(unknown)} {many} hold no known {language} word (first: line {unknown[0] + 1}); they tie "
+            f"scca: note: {len(unknown)} {many} have no known {language} word (first: line {unknown[0] + 1}); they tie "
             "with everything."
         )
 
 
 def note_language(terminal: Terminal, model: "BilingualModel", documents: list[str], language: str) -> None:
-    """Say so where documents look like the other language."""
+    """Note if documents look like the other language."""
     counts = {name: model.vectorize(documents, name).nnz for name in model.languages_}
     if counts[model.other(language)] > 2 * counts[language]:
         terminal.note(f"scca: note: the candidates look like {model.other(language)}, not {language}; check the files.")
@@ -133,7 +133,7 @@ def summary_of(model: "BilingualModel") -> dict[str, Any]:
 
 
 def _used_of_the_second(model: "BilingualModel") -> dict[str, Any]:
-    """Documents, or words where components are shared factors."""
+    """How much of the second language is used: words by shared factors, documents by anchored components."""
     used = int(model.scca_.y_weights_.any(axis=1).sum())
     if model.scca_.anchors is None:
         held_out = getattr(model.scca_, "held_out_correlations_", None)
@@ -149,7 +149,7 @@ def _used_of_the_second(model: "BilingualModel") -> dict[str, Any]:
 
 
 def described(c: "Component") -> str:
-    """A component in numbers."""
+    """The numbers of a component as text."""
     if c.anchor is None:
         held_out = "" if c.held_out_correlation is None else f" ({c.held_out_correlation:.3f} on pairs left out)"
         words = f"{len(c.words)} and {counted(len(c.mate_words), 'word')}"

@@ -18,15 +18,15 @@ __all__ = ["explain", "lexicon", "report"]
 def explain(
     model: Model,
     components: Annotated[int, typer.Option(min=1, help="How many components to show.")] = 10,
-    top: Annotated[int, typer.Option(min=1, help="How many words and documents of each.")] = 8,
+    top: Annotated[int, typer.Option(min=1, help="How many words and documents to show per component.")] = 8,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The components: words with weights, documents with weights, correlation and certificate.
+    """The components: words and documents with weights, correlation and certificate.
 
-    Lines and components are counted from 1 here, and from 0 in JSON.
+    Documents and components are counted from 1 here, and from 0 in JSON.
 
     Example: scca explain model.scca --components 5
     """
@@ -54,17 +54,17 @@ def lexicon(
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; default: the first.")] = None,
     least: Annotated[int, typer.Option(min=1, help="Leave out words in fewer training documents.")] = 2,
     trust: Annotated[float, typer.Option(min=0, max=1, help="Leave out pairs with less trust.")] = 0.0,
-    top: Annotated[int, typer.Option(min=1, help="How many words to name for each, the best included.")] = 5,
+    top: Annotated[int, typer.Option(min=1, help="How many mates to list per word, the best included.")] = 5,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """A bilingual word list: each word of a language with its best mate in the other, as a table separated by tabs.
+    """A bilingual word list: each word of a language with its best mate in the other, as a tab-separated table.
 
-    Trust is the estimated probability that the mate is right, calibrated by how often two halves of the training pairs,
-    each on its own, find the same one. "documents" have the word, "together" both; a pair is mutual if each is the
-    other's best; "others" are the next best.
+    Trust is the estimated probability that the mate is right, calibrated by how often two halves of the training pairs
+    agree. "documents" is the number of documents with the word, "together" with both words; a pair is mutual if each is
+    the other's best mate; "others" are the next best.
 
     Example: scca lexicon model.scca -o words.tsv
 
@@ -81,12 +81,12 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="The page to write; - is standard output.")] = Path(
         "report.html"
     ),
-    texts: Annotated[bool, typer.Option(help="Show training documents; else only their numbers.")] = True,
+    texts: Annotated[bool, typer.Option(help="Show training documents; otherwise only their numbers.")] = True,
     seed: Seed = 0,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """One self-contained page of what the model learnt.
+    """One self-contained HTML page of what the model learnt.
 
     Example: scca report model.scca -o report.html
 

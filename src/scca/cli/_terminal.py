@@ -1,4 +1,4 @@
-"""What commands say, and how: one-line errors, notes and progress on standard error, results on standard output."""
+"""Output of commands: results on standard output; one-line errors, notes and progress on standard error."""
 
 import functools
 import json
@@ -19,30 +19,30 @@ __all__ = ["WRONG_CALL", "CallError", "Terminal", "call_at_fault", "harmless", "
 
 WRONG_INPUT, WRONG_CALL, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141  # exit statuses
 
-# Control characters of both sets, which terminals obey; line and paragraph separators; embeddings and overrides of the
-# direction of writing, which show a text as another one; halves of characters, which cannot be written at all.
+# Control characters (C0 and C1), which terminals obey; line and paragraph separators; embeddings and overrides of the
+# writing direction, which disguise text; lone surrogates, which cannot be encoded.
 _HARMFUL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _HARMFUL_IN_JSON = re.compile("[\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def harmless(text: str) -> str:
-    r"""Text of a document, a file name or a model with the characters that a terminal would obey as escapes: \x1b."""
+    r"""Text with the characters that a terminal would obey replaced by escapes such as \x1b."""
     return _HARMFUL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def plain_json(value: Any) -> str:
-    """JSON that a terminal can show: what is harmful is escaped, which changes nothing for a reader of JSON."""
+    """JSON that is safe on a terminal: harmful characters are escaped, which does not change its content."""
     text = json.dumps(value, ensure_ascii=False, indent=2) + "\n"
     return _HARMFUL_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 class CallError(ValueError):
-    """The call is at fault, whatever the input is: options that contradict each other, or one that is missing."""
+    """The call itself is wrong, whatever the input: contradictory or missing options."""
 
 
 @contextmanager
 def call_at_fault() -> Iterator[None]:
-    """A context in which whatever is refused is refused for how the command was called."""
+    """A context that turns ValueError into CallError."""
     try:
         yield
     except ValueError as error:
@@ -50,7 +50,7 @@ def call_at_fault() -> Iterator[None]:
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a command end with one line and a non-zero exit where it fails; a traceback only with --debug."""
+    """Make a failing command end with one line and a non-zero exit status; a traceback only with --debug."""
 
     @functools.wraps(command)
     def wrapped(*args: Any, debug: bool = False, **options: Any) -> Any:
@@ -59,11 +59,11 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 warnings.showwarning = _note if not options.get("quiet") else _ignore
                 warnings.simplefilter("default")
                 command(*args, debug=debug, **options)
-                sys.stdout.flush()  # here, where a full disk can still be told of
+                sys.stdout.flush()  # here, so that a full disk is reported
         except KeyboardInterrupt:
             say("scca: interrupted; no file is left half-written.")
             raise typer.Exit(INTERRUPTED) from None
-        except BrokenPipeError:  # the reader, `head` for example, has seen enough
+        except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
             sys.stderr.close()
             raise typer.Exit(PIPE_CLOSED) from None
         except MemoryError as error:
@@ -112,7 +112,7 @@ class Terminal:
     """Results on standard output; progress and notes on standard error, unless quiet."""
 
     def __init__(self, quiet: bool = False, as_json: bool = False):
-        from rich.console import Console  # here: help and mistakes need none of it
+        from rich.console import Console  # imported late: help and errors do not need it
 
         self.as_json = as_json
         self._quiet = quiet
@@ -128,7 +128,7 @@ class Terminal:
             print(line if not self._out.is_terminal else textwrap.fill(line, self._out.width, replace_whitespace=False))
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Columns on a terminal; in a pipe one line a row, fields separated by tabs, nothing cut."""
+        """Aligned columns on a terminal; in a pipe one line per row, tab-separated and uncut."""
         if not self._out.is_terminal:
             for row in (header, *rows):
                 print("\t".join(map(harmless, row)))
@@ -146,7 +146,7 @@ class Terminal:
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
-        """A bar on a terminal, fed by calls of (done, total); nothing in a pipe."""
+        """A progress bar on a terminal, updated by calls of (done, total); None in a pipe."""
         if self._quiet or not self._err.is_terminal:
             yield None
             return

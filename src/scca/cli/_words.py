@@ -1,4 +1,4 @@
-"""What the commands about single words print: translations, and word lists."""
+"""Output of the commands for words: translations and word lists."""
 
 import sys
 from collections.abc import Sequence
@@ -19,14 +19,14 @@ _HEADER = ("word", "translation", "trust", "documents", "together", "mutual", "o
 
 
 def words_asked(words: list[str] | None, file: Path | None) -> list[str]:
-    """The words that were named and those in a file, blank lines left out."""
+    """The words given as arguments and in a file, without blank lines."""
     if not words and file is None:
         raise CallError("translate needs a word; name some, or a file of words with --words.")
     return [*(words or []), *([] if file is None else listed_words(file))]
 
 
 def print_translations(found: Sequence[Translation], top: int, terminal: Terminal) -> None:
-    """The known words, then what is wrong with the others: one line each, and exit status 1."""
+    """Print the known words, then one line for each unknown one, with exit status 1."""
     if terminal.as_json:
         terminal.json([_translation_dict(item) for item in found])
     else:
@@ -93,7 +93,7 @@ def write_lexicon(
 
 
 def lexicon_table(pairs: Sequence[WordPair]) -> str:
-    """A word list as a table separated by tabs; a term of characters may hold one, which is escaped."""
+    """A word list as a tab-separated table; tabs within terms are escaped."""
     return "".join("\t".join(map(harmless, row)) + "\n" for row in (_HEADER, *map(_row, pairs)))
 
 

@@ -1,4 +1,4 @@
-"""Data with known answers."""
+"""The built-in corpus, and generated data with known answers."""
 
 from ._bilingual import BilingualCounts, make_bilingual
 from ._planted import PlantedViews, make_planted

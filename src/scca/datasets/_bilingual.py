@@ -21,11 +21,11 @@ class BilingualCounts:
     Attributes
     ----------
     X, Y : csr_array of shape (n_documents, vocabulary)
-        Counts of the words of either language; row i of both is the same document.
+        Counts of the words of each language; rows i of both are mates.
     dictionary : ndarray of shape (vocabulary,)
         Word j of X and word dictionary[j] of Y mean the same.
     topics : ndarray of shape (n_documents,)
-        The topic each document is mostly about.
+        The main topic of each document.
     """
 
     X: sp.csr_array
@@ -46,15 +46,15 @@ class BilingualCounts:
         return _spellings(self.Y.shape[1], "bdfgmpvz", "aouy")
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """The documents as pairs of strings, words in no particular order."""
+        """The documents as pairs of strings, with words in no particular order."""
         words = self.x_words, self.y_words
         for i in range(self.X.shape[0]):
             rows = (view[[i]] for view in self.views)
-            left, right = (
+            x_text, y_text = (
                 " ".join(np.repeat(spelling[row.indices], row.data.astype(int)))
                 for row, spelling in zip(rows, words, strict=True)
             )
-            yield left, right
+            yield x_text, y_text
 
 
 def make_bilingual(
@@ -78,11 +78,11 @@ def make_bilingual(
     ----------
     n_documents : int
     vocabulary : int
-        Words of either language.
+        Number of words of each language.
     n_topics : int
         Each topic has about vocabulary / n_topics words of its own.
     length : int
-        Mean number of tokens a document (Poisson, at least 1).
+        Mean number of tokens per document (Poisson, at least 1).
     fidelity, focus : float from 0 to 1
     exponent : float
         Of the Zipf law: the frequency of the r-th word is proportional to r^-exponent.
@@ -106,7 +106,7 @@ def make_bilingual(
 
     lengths = np.maximum(1, rng.poisson(length, size=n_documents))
     documents = np.repeat(np.arange(n_documents), lengths)
-    draw = _TokenSource(topic_of_word, n_topics, focus, exponent, rng)
+    draw = _TokenSampler(topic_of_word, n_topics, focus, exponent, rng)
     tokens = draw(topics[documents])
     translated = rng.random_sample(len(tokens)) < fidelity
     mates = np.where(translated, tokens, draw(topics[documents]))
@@ -116,8 +116,8 @@ def make_bilingual(
     )
 
 
-class _TokenSource:
-    """Draws words: from a topic's own ones, or from all, by Zipf's law in the order of their index."""
+class _TokenSampler:
+    """Draws words from a topic's own or from all, by Zipf's law in the order of their index."""
 
     def __init__(
         self, topic_of_word: np.ndarray, n_topics: int, focus: float, exponent: float, rng: np.random.RandomState
@@ -144,7 +144,7 @@ def _count(documents: np.ndarray, words: np.ndarray, shape: tuple[int, int]) -> 
 
 
 def _spellings(size: int, consonants: str, vowels: str) -> np.ndarray:
-    """Pronounceable names, all different: the index written in syllables."""
+    """Distinct pronounceable names: the index written in syllables."""
     syllables = [c + v for c in consonants for v in vowels]
     names = []
     for index in range(size):

@@ -15,7 +15,7 @@ __all__ = ["PlantedViews", "make_planted"]
 
 @dataclass(frozen=True)
 class PlantedViews:
-    """Paired samples and the answer: which features carry which factor, and with what weight.
+    """Paired samples and the known answer: which features carry which factor, and with what weight.
 
     Attributes
     ----------
@@ -50,18 +50,18 @@ def make_planted(
 ) -> PlantedViews:
     """Paired data in which a few features of each view share hidden factors.
 
-    Every feature is standard normal noise; `n_active` features of each view, other ones for every factor, carry that
-    factor on top, with weight `strength` and a random sign.
+    Every feature is standard normal noise; `n_active` features of each view, different ones for every factor, carry
+    that factor in addition, with weight `strength` and a random sign.
 
     Parameters
     ----------
     n_samples, n_features_x, n_features_y : int
     n_factors : int
-        Independent standard normal factors; n_factors * n_active features of either view carry one.
+        Independent standard normal factors; n_factors * n_active features of each view carry one.
     n_active : int
         Features of each view that carry a factor.
     strength : float
-        Weight of the factor beside noise of unit variance.
+        Weight of the factor relative to noise of unit variance.
     density : float
         Below 1, this share of the entries is kept and the rest is zero, in scipy.sparse storage.
     random_state : int, RandomState instance or None
@@ -104,7 +104,7 @@ def _observe(
     shape = (len(factors), len(loadings))
     if density == 1:
         return factors @ loadings.T + rng.standard_normal(shape)
-    # places by the same stream of bits as values: this is scipy.sparse.random_array, whose words differ among versions
+    # positions from the same bit stream as values: scipy.sparse.random_array, whose arguments differ between versions
     places = np.random.Generator(rng._bit_generator).choice(
         shape[0] * shape[1], size=round(density * shape[0] * shape[1]), replace=False
     )

@@ -13,7 +13,7 @@ LANGUAGES = ("en", "fr", "es")
 
 @dataclass(frozen=True)
 class TrilingualCorpus:
-    """Documents that are renderings of each other: entry i of every list is the same one.
+    """Documents in three languages: entries i of all lists are translations of each other.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Many fits: pairs and how they are split, tasks and how they are run, warnings and BLAS threads meanwhile."""
+"""Many fits: splitting pairs, running tasks, collecting warnings, limiting BLAS threads."""
 
 from ._blas import blas_threads_for, one_blas_thread
 from ._pairs import Pairs, Samples

@@ -1,4 +1,4 @@
-"""How many threads BLAS may use: one for small problems and in every worker, what it likes otherwise."""
+"""Threads of BLAS: one for small problems and in every worker, otherwise BLAS's own choice."""
 
 import os
 from contextlib import AbstractContextManager, nullcontext
@@ -10,7 +10,7 @@ from threadpoolctl import ThreadpoolController
 
 __all__ = ["blas_threads_for", "one_blas_thread"]
 
-_WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer stay in the cache of one core
+_WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer fit into the cache of one core
 
 
 @cache
@@ -19,10 +19,10 @@ def _controller() -> ThreadpoolController:
 
 
 class _OneThread:
-    """Who enters first limits BLAS to one thread, who leaves last gives it back what it had before.
+    """The first to enter limits BLAS to one thread, the last to leave restores the previous number.
 
-    The number of threads belongs to the process. If everyone restored what they found, the second of two that overlap
-    would restore the limit of the first.
+    The number of threads belongs to the process: if every user restored the number it found, the second of two
+    overlapping ones would restore the limit of the first.
     """
 
     def __init__(self) -> None:
@@ -47,21 +47,21 @@ class _OneThread:
 
 
 _ONE_THREAD = _OneThread()
-if hasattr(os, "register_at_fork"):  # a lock that another thread held would stay shut in the child
+if hasattr(os, "register_at_fork"):  # a lock held by another thread would stay locked in the child
     os.register_at_fork(after_in_child=_ONE_THREAD.renew_lock)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
-    """A context in which BLAS uses one thread: sums are made in one order, whoever else is at work.
+    """A context in which BLAS uses one thread, so that sums always have the same order.
 
-    It may be entered inside itself and from any thread; the last to leave restores what was there before the first.
+    It is reentrant and may be entered from any thread; the last to leave restores the previous number.
     """
     return _ONE_THREAD
 
 
 def blas_threads_for(*n_stored: int) -> AbstractContextManager[Any]:
-    """A context in which BLAS uses one thread if no view stores many numbers, and what it likes otherwise.
+    """A context in which BLAS uses one thread unless a view stores many numbers.
 
-    Starting and joining threads costs more than the work they would share of a small problem.
+    For small problems, starting and joining threads costs more than it saves.
     """
     return nullcontext() if max(n_stored) >= _WORTH_SHARING else one_blas_thread()

@@ -1,4 +1,4 @@
-"""Paired samples and their parts, whatever the views are stored as."""
+"""Paired samples and subsets of them, for any storage of the views."""
 
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ __all__ = ["Pairs", "Samples"]
 
 
 class Samples(NamedTuple):
-    """Held-out samples of a view as an estimator's `transform` takes them.
+    """Held-out samples of a view, as arguments of an estimator's `transform`.
 
     `diagonal` is k(x, x) of every sample where the view is a precomputed kernel, and None otherwise.
     """
@@ -27,9 +27,9 @@ class Pairs:
     X, Y : ndarray or sparse matrix
         Sample i of X is paired with sample `order[i]` of Y.
     precomputed : tuple of "X" and "Y"
-        The views that are kernel matrices: their samples are rows and columns.
+        The views that are kernel matrices, whose samples are both rows and columns.
     order : ndarray of int, optional
-        Everyone with the same row of the other view if there is none.
+        By default sample i of X is paired with sample i of Y.
     """
 
     X: Any
@@ -50,7 +50,7 @@ class Pairs:
         return x.data, y.data
 
     def held_out(self, rows: np.ndarray, training_rows: np.ndarray) -> tuple[Samples, Samples]:
-        """Both views of the pairs `rows`, as a model that was fitted to the pairs `training_rows` takes them."""
+        """Both views of the pairs `rows`, as input for a model fitted to the pairs `training_rows`."""
         return (
             self._samples("X", self.X, rows, training_rows),
             self._samples("Y", self.Y, self._in_y(rows), self._in_y(training_rows)),

@@ -1,4 +1,4 @@
-"""Many tasks, side by side: one way to share them out, to count them, and to stop."""
+"""Running many tasks in parallel: starting, counting and stopping them."""
 
 from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
@@ -14,11 +14,11 @@ Progress = Callable[[int, int], None]
 
 
 def check_n_jobs(value: Any, name: str = "n_jobs") -> int | None:
-    """Refuse what is not a number of jobs; None is one, negative numbers count from all cores down."""
+    """Refuse an invalid number of jobs; None is one, negative numbers count down from all cores."""
     if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value != 0):
         return value if value is None else int(value)
     raise ValueError(
-        f"{name} must be None or an integer other than 0; got {value!r}: 1 works alone, -1 uses every core."
+        f"{name} must be None or an integer other than 0; got {value!r}: 1 is sequential, -1 uses every core."
     )
 
 
@@ -32,32 +32,32 @@ def run_tasks(
     progress: Progress | None = None,
     finished: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
-    """The results of `compute` for every task, in their order; they do not depend on `n_jobs`.
+    """The results of `compute` for every task, in order; they do not depend on `n_jobs`.
 
-    BLAS uses one thread in every task, so that sums are rounded alike wherever it runs. Warnings are said once when all
-    is done. If anything fails, Ctrl-C included, no task is begun any more, worker processes end at once and threads
-    when they have done the task they are at; then the error goes on.
+    BLAS uses one thread in every task, so that rounding is the same everywhere. Each kind of warning is given once, at
+    the end. On any failure, Ctrl-C included, no further task starts, worker processes end at once and threads after
+    their current task; then the error is raised again.
 
     Parameters
     ----------
     compute : callable
     tasks : iterable
-        Drawn from when a worker is free.
+        Consumed as workers become free.
     n_tasks : int
     what : str
         What the tasks are, in the plural, for warnings: "in 3 of 40 tasks, the first time: ...".
     n_jobs : int, optional
-        Tasks at a time, as joblib has it.
+        Tasks in parallel, as in joblib.
     progress : callable, optional
-        Called with the numbers of tasks done and to do after each.
+        Called after each task with the number of tasks done and the total.
     finished : callable, optional
-        Called with the position and the result of a task the moment it is done.
+        Called with the position and the result of a task as soon as it is done.
     """
-    from joblib import delayed  # here: a single component does without
+    from joblib import delayed  # imported late: a single component does not need it
 
     n_jobs = check_n_jobs(n_jobs)
     outcomes: dict[int, tuple[Any, ...]] = {}
-    here = _UnderWay()
+    here = _Running()
     work = (delayed(_outcome)(here, compute, position, task) for position, task in enumerate(tasks))
     done: Iterator[Any] | None = None
     try:
@@ -88,14 +88,14 @@ def _parallel(n_jobs: int | None) -> Any:
         if "does not support return_as" not in str(error):
             raise
         raise ValueError(
-            "the joblib backend that is set cannot give results as they finish; use loky or threading, for example "
+            "the current joblib backend cannot return results as they finish; use loky or threading, for example "
             'joblib.parallel_config(backend="loky").'
         ) from error
 
 
 def _end(done: Any, error: BaseException) -> None:
-    """Let joblib drop what is pending and end its workers, as if the error were its own; closing it would warn."""
-    if done is None or done.gi_frame is None:  # it was its own, and it has ended
+    """Make joblib drop pending tasks and end its workers, as for an error of its own; closing it would warn."""
+    if done is None or done.gi_frame is None:  # joblib has ended already
         return
     try:
         done.throw(error)
@@ -104,18 +104,18 @@ def _end(done: Any, error: BaseException) -> None:
             raise
 
 
-def _outcome(here: "_UnderWay", compute: Callable[..., Any], position: int, task: Any) -> tuple[Any, ...]:
+def _outcome(here: "_Running", compute: Callable[..., Any], position: int, task: Any) -> tuple[Any, ...]:
     """Runs in a worker: the position of a task, its result and its warnings."""
     with here, one_blas_thread(), collected() as warned:
         return position, compute(task), warned
 
 
 class _StoppedError(RuntimeError):
-    """A task that was not begun, for another had failed."""
+    """A task that did not start because another had failed."""
 
 
-class _UnderWay:
-    """The tasks that threads of this process are at, which cannot be ended but only be waited for."""
+class _Running:
+    """The tasks running in threads of this process, which cannot be ended, only waited for."""
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -123,7 +123,7 @@ class _UnderWay:
         self._stopped = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _UnderWay, ()  # other processes have theirs, and are ended from here
+        return _Running, ()  # other processes have their own, and are ended from here
 
     def __enter__(self) -> None:
         with self._changed:

@@ -1,4 +1,4 @@
-"""What `cv` means: pairs of training and held-out indices."""
+"""From `cv` to pairs of training and held-out indices."""
 
 from numbers import Integral
 
@@ -12,32 +12,31 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def consecutive_folds(cv: Splitter, n: int, *, least: int = 2) -> list[Split]:
-    """The folds of `cv`, a number of consecutive ones, a splitter, or the splits; each holds out at least `least`."""
+    """The folds of `cv`: a number of consecutive folds, a splitter, or the splits; each holds out at least `least`."""
     folds = _splits(cv, n)
     smallest = min((len(test) for _, test in folds), default=0)
     if smallest < least:
         raise ValueError(
-            f"every fold of cv must hold out at least {least} pairs to tell mates from others; got {smallest} of "
-            f"n_samples={n}: lower cv."
+            f"every fold of cv must hold out at least {least} pairs; got {smallest} of n_samples={n}: lower cv."
         )
     return folds
 
 
 def random_folds(cv: Splitter, n: int, rng: np.random.RandomState) -> list[Split]:
-    """The folds of `cv`, a number of random ones, a splitter, or the splits; None trains and tests on everything."""
-    from sklearn.model_selection import KFold  # here: scikit-learn takes seconds to load
+    """The folds of `cv`: a number of random folds, a splitter, or the splits; None trains and tests on everything."""
+    from sklearn.model_selection import KFold  # imported late: scikit-learn takes seconds to load
 
     if cv is None:
         return [(np.arange(n), np.arange(n))]
     if isinstance(cv, Integral):
         if not 2 <= int(cv) <= n:
-            raise ValueError(f"cv must be from 2 to n_samples={n} folds; got {cv!r}: None is without folds.")
+            raise ValueError(f"cv must be from 2 to n_samples={n} folds; got {cv!r}: None uses no folds.")
         cv = KFold(int(cv), shuffle=True, random_state=rng)
     return _splits(cv, n)
 
 
 def _splits(cv: Splitter, n: int) -> list[Split]:
-    """All at once, for a splitter may draw others when asked again; lists and masks become indices."""
+    """All splits as indices, at once, since a splitter may draw others next time."""
     from sklearn.model_selection import check_cv
 
     samples = np.arange(n)

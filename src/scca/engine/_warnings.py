@@ -1,4 +1,4 @@
-"""Warnings of one fit and of many: where they point, who collects them, and how they are said once."""
+"""Warnings of one fit and of many: finding the user's line, collecting, and giving each kind once."""
 
 import sys
 import warnings
@@ -11,13 +11,13 @@ from typing import Any
 
 __all__ = ["Collector", "collected", "say_once", "silenced", "warn"]
 
-# no line of these is one that a user wrote
+# packages whose frames are never the user's line
 _MACHINERY = {__name__.partition(".")[0], "joblib", "sklearn"}
-_COUNTING = Lock()  # of all collectors, which travel between processes, as locks do not
+_COUNTING = Lock()  # one for all collectors, since these are pickled and locks cannot be
 
 
 class Collector:
-    """What a piece of work warned of: how often each category, and what it said first.
+    """The warnings of a piece of work: how often each category, and its first message.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Collector:
 
 
 class _Silence:
-    """Drops the categories it was made for, and lets the others pass."""
+    """Drops warnings of the given categories."""
 
     def __init__(self, categories: tuple[type[Warning], ...]):
         self._categories = categories
@@ -47,19 +47,19 @@ class _Silence:
         return issubclass(category, self._categories)
 
 
-# Who hears a warning, the innermost last. `warnings.catch_warnings` would swap functions of the whole process, and two
-# threads that leave it in the order in which they entered leave them swapped.
+# Who receives a warning, innermost last. `warnings.catch_warnings` replaces functions of the whole process, and two
+# threads that overlap would not restore them correctly.
 _LISTENERS: ContextVar[tuple[Collector | _Silence, ...]] = ContextVar("listeners", default=())
 
 
 def warn(message: str, category: type[Warning]) -> None:
-    """Give a warning to the collector around the caller or, if there is none, to the user, at the line they wrote."""
+    """Give a warning to the enclosing collector or, if there is none, to the user, at the line of their code."""
     if not any(listener.take(message, category) for listener in reversed(_LISTENERS.get())):
         warnings.warn(message, category, stacklevel=_level_of_the_user())
 
 
 def _level_of_the_user() -> int:
-    """The stack level, as seen by `warn`, of the first caller outside this library and what runs it."""
+    """The stack level, relative to `warn`, of the first caller outside this library, joblib and scikit-learn."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _MACHINERY:
         level, frame = level + 1, frame.f_back
@@ -76,7 +76,7 @@ def _heard_by(listener: Any) -> Iterator[Any]:
 
 
 def collected(label: str = "") -> AbstractContextManager[Collector]:
-    """A context that keeps what is warned of inside it, in the `Collector` it gives; a label goes before messages."""
+    """A context that collects warnings in the `Collector` it returns; a label precedes their messages."""
     return _heard_by(Collector(label))
 
 
@@ -86,11 +86,11 @@ def silenced(*categories: type[Warning]) -> AbstractContextManager[Any]:
 
 
 def say_once(collectors: Iterable[Collector], what: str) -> None:
-    """Warn once of each category, with the number of collectors that have it and the first message.
+    """Warn once per category, with the number of collectors that have it and the first message.
 
     Parameters
     ----------
-    collectors : one for each piece of work, in its order
+    collectors : one per piece of work, in order
     what : str
         What the pieces are, in the plural.
     """

@@ -1,4 +1,4 @@
-"""How sure is it: p-values of components by permutation, and features that random halves of the data agree on."""
+"""Inference: p-values of components by permutation, and stability selection of features."""
 
 from ._permutation import PermutationTest, permutation_test
 from ._stability import StabilitySelection, stability_selection

@@ -1,4 +1,4 @@
-"""One model, to be fitted to many parts and rearrangements of the same pairs."""
+"""One model, fitted to many subsets and permutations of the same pairs."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,22 +12,22 @@ from ..estimators import KernelCCA, NothingSharedError, PairedTransformer, Spars
 
 __all__ = ["DATA_SETS", "Fits"]
 
-_PREPARING = (SparseCCA, KernelCCA)  # to fit them is to prepare and to fit what was prepared; others may do more
+_PREPARING = (SparseCCA, KernelCCA)  # `fit` is `prepare` and `fit_prepared`; other estimators may do more
 
 DATA_SETS = "permuted or subsampled data sets"  # as warnings call what a model is fitted to
 
 
 @dataclass(frozen=True)
 class Fits:
-    """A model and the pairs it is fitted to parts of.
+    """A model and the pairs to whose subsets it is fitted.
 
     Attributes
     ----------
     model : PairedTransformer
-        A copy of the user's, not fitted.
+        An unfitted copy of the user's.
     pairs : Pairs
     n_components : int
-        How many components all pairs have.
+        Number of components in a fit to all pairs.
     dual_views : tuple of "X" and "Y"
         The views whose weights are on samples.
     x_names, y_names : ndarray of str or None
@@ -44,20 +44,20 @@ class Fits:
     def of(
         cls, model: Any, X: MatrixLike, Y: MatrixLike, rng: np.random.RandomState, *, leaves_samples_out: bool
     ) -> "Fits":
-        """Whatever is wrong with the data or the settings is said by a fit to everything, in the estimator's words."""
+        """Fits to all pairs first, which raises the estimator's own errors for invalid data or settings."""
         if not isinstance(model, PairedTransformer):
             raise TypeError(f"model must be an estimator of two views such as scca.SparseCCA(2); got {model!r}.")
         model = clone(model)
         if model.get_params().get("random_state", 0) is None:
-            model.set_params(random_state=rng.randint(2**31 - 1))  # workers would each draw a seed of their own
+            model.set_params(random_state=rng.randint(2**31 - 1))  # otherwise each worker would draw its own seed
         if "held_out" in model.get_params():
-            model.set_params(held_out=0)  # nobody would look at what every one of many fits leaves out
+            model.set_params(held_out=0)  # held-out correlations of the many fits are not used
         whole = clone(model).fit(X, Y)
         if model.n_components == "auto":
-            model.set_params(n_components=whole.n_components_)  # all fits are of as many
+            model.set_params(n_components=whole.n_components_)  # the same for all fits
         if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", None) or "", str):
             raise ValueError(
-                "anchors must be the name of a strategy where samples are left out, for indices would then mean other "
+                "anchors must be the name of a strategy if samples are left out, since indices would then mean other "
                 f"samples; got {model.anchors!r}."
             )
         return cls(
@@ -78,7 +78,7 @@ class Fits:
         return replace(self, pairs=self.pairs.in_order(order))
 
     def x_view(self, rows: np.ndarray) -> Any:
-        """X of the pairs `rows` as the model prepares it, the same in whatever order Y is; None where it does not."""
+        """X of the pairs `rows` as the model prepares it, whatever the order of Y; None if it prepares in `fit`."""
         return self.model.prepare_x(self.pairs.training(rows)[0]) if type(self.model) in _PREPARING else None
 
     def fitted(self, rows: np.ndarray, x_view: Any = None) -> PairedTransformer | None:

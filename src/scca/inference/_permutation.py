@@ -1,4 +1,4 @@
-"""p-values of components: what the pairs have in common beyond what chance gives."""
+"""p-values of components, by permuting the pairs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ __all__ = ["PermutationTest", "permutation_test"]
 
 @dataclass(frozen=True)
 class PermutationTest:
-    """What `permutation_test` found, one entry a component.
+    """The result of `permutation_test`, one entry per component.
 
     Attributes
     ----------
     statistics : ndarray of shape (c,)
-        The statistic of each component of the pairs as they are.
+        The statistic of each component for the original pairs.
     null : ndarray of shape (n_permutations, c)
-        The same for permuted pairs; a row is one permutation, shared by all components.
+        The same for permuted pairs; one row per permutation, shared by all components.
     p_values : ndarray of shape (c,)
-        (1 + how many of the null are at least the statistic) / (1 + n_permutations), each component by itself.
+        (1 + number of null values of at least the statistic) / (1 + n_permutations), for each component.
     adjusted_p_values : ndarray of shape (c,)
         The largest p-value of this component and all before it.
     """
@@ -65,51 +65,51 @@ def permutation_test(
     random_state: SeedLike = None,
     progress: Progress | None = None,
 ) -> PermutationTest:
-    """Test, component by component, whether the two views have more in common than chance gives.
+    """Test, component by component, whether the two views share more than by chance.
 
-    The model is fitted to the pairs, and again to `n_permutations` data sets in which the samples of Y are permuted,
-    so that nothing is paired. The statistic of a component is by default the correlation of its two scores on samples
-    that it was not fitted to: the scores of every fold come from a model of the other folds, those of all folds are
-    put together, and correlated. On the samples it was fitted to (`cv=None`) the correlation says little: with more
-    features than samples it is close to 1 for noise, too, and the components after the last real one look significant:
-    with two strong factors planted, the third component of kernel CCA had p <= 0.2 in 95 to 100 % of 60 data sets, and
-    in 23 to 27 % with held-out correlations, where 20 % is right. The sample a component is anchored at is fitted by
-    construction, and therefore left out of its training correlation.
+    The model is fitted to the pairs, and again to `n_permutations` data sets in which the samples of Y are permuted, so
+    that nothing is paired. By default the statistic of a component is the correlation of its two scores on held-out
+    samples: the scores of every fold come from a model of the other folds, and are correlated over all folds together.
+    The correlation on training samples (`cv=None`) is a poor statistic: with more features than samples it is close to
+    1 even for noise, and components after the last real one look significant. With two strong factors planted, the
+    third component of kernel CCA had p <= 0.2 in 95 to 100 % of 60 data sets, and in 23 to 27 % with held-out
+    correlations, where 20 % is right. The anchor sample of a component is fitted by construction, and therefore left
+    out of its training correlation.
 
-    Component j is tested on what the components before it left (`SparseCCA` deflates both views), and called
-    significant only if all before it are: its adjusted p-value is the largest p-value of components 1 to j. Calling
-    what is at most alpha significant makes a false call with probability at most alpha
+    Component j is tested on what the previous components left (`SparseCCA` deflates both views), and called significant
+    only if all before it are: its adjusted p-value is the largest p-value of components 1 to j. If components with
+    adjusted p-values of at most alpha are called significant, a false call has probability at most alpha
 
     - exactly, if the views are independent and the pairs exchangeable (the p-value of the first component is then
       valid whatever the model and the statistic);
-    - otherwise, under the assumption that the statistic of the first component that is not real varies as it would if
-      those before it were not real, either. Held-out correlations, centred at 0 in both cases, come close to this;
-      training correlations do not.
+    - otherwise, under the assumption that the statistic of the first component that is not real has the same
+      distribution as if those before it were not real either. Held-out correlations, centred at 0 in both cases, come
+      close to this; training correlations do not.
 
-    What deflation leaves of a weak factor is shared, too, and can make the next component significant (with two weak
+    What deflation leaves of a weak factor is also shared, and can make the next component significant (with two weak
     factors planted, the third had p <= 0.2 in 15 to 47 % of 60 data sets); so can folds that find the same factor in
-    another component, as few samples and anchors in order make likely. The number of significant components is
-    therefore not the number of factors; the first p-value is the one to rely on.
+    different components, which few samples and sequential anchors make likely. The number of significant components is
+    therefore not the number of factors; rely on the first p-value.
 
     Parameters
     ----------
     model : SparseCCA, KernelCCA or another estimator of two views
-        Not changed; it is cloned for every fit.
+        Not modified; it is cloned for every fit.
     X, Y : {array, sparse matrix, data frame}
-        Paired samples as for `model.fit`. Of a precomputed kernel rows and columns are permuted together.
+        Paired samples as for `model.fit`. Rows and columns of a precomputed kernel are permuted together.
     n_permutations : int, default=199
         The smallest possible p-value is 1 / (1 + n_permutations).
     statistic : "correlation" or callable, default="correlation"
-        A function of the two scores of one component, vectors of equal length, that is large if they are related. A
-        component that does not exist, or whose score is constant, has the statistic 0.
+        A function of the two scores of one component, vectors of equal length, that is large if they are related. The
+        statistic is 0 if a component does not exist or a score is constant.
     cv : int, splitter, iterable of (train, test) or None, default=5
-        The held-out samples: the number of random folds, a splitter of scikit-learn, or the splits themselves; they are
-        the same for all permutations. None fits and tests on all samples: faster, but only its first p-value is valid.
+        The held-out samples: a number of random folds, a scikit-learn splitter, or the splits themselves, the same for
+        all permutations. None fits and tests on all samples: faster, but only the first p-value is valid.
     n_jobs : int, optional
-        Permutations computed at a time. The results do not depend on it.
+        Permutations computed in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
     progress : callable, optional
-        Called with the number of data sets done and to do.
+        Called with the number of data sets done and the total.
 
     Returns
     -------
@@ -133,7 +133,7 @@ def permutation_test(
     fits = Fits.of(model, X, Y, rng, leaves_samples_out=cv is not None)
     n = len(fits.pairs)
     splits = random_folds(cv, n, rng)
-    orders = (rng.permutation(n) if i else np.arange(n) for i in range(1 + n_permutations))  # first as they are
+    orders = (rng.permutation(n) if i else np.arange(n) for i in range(1 + n_permutations))  # the first is the original
     x_views = [fits.x_view(train) for train, _ in splits]  # Y alone is permuted
     compute = partial(_statistics, fits, splits, x_views, statistic)
     statistics = np.array(
@@ -149,7 +149,7 @@ def _statistics(
     statistic: Callable[[np.ndarray, np.ndarray], float],
     order: np.ndarray,
 ) -> np.ndarray:
-    """The statistic of every component, sample i of X being paired with sample order[i] of Y."""
+    """The statistic of every component, with sample i of X paired with sample order[i] of Y."""
     fits = fits.in_order(order)
     parts = [_scores(fits, *split, x_view) for split, x_view in zip(splits, x_views, strict=True)]
     x_scores, y_scores, counted = (np.concatenate(blocks) for blocks in zip(*parts, strict=True))
@@ -164,7 +164,7 @@ def _statistics(
 
 
 def _scores(fits: Fits, train: np.ndarray, test: np.ndarray, x_view: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of the test samples in both views, 0 for a component that does not exist, and which of them count."""
+    """Scores of the test samples in both views, 0 for missing components, and which of them count."""
     n_components = fits.n_components
     x_scores, y_scores = np.zeros((2, len(test), n_components))
     counted = np.ones((len(test), n_components), dtype=bool)

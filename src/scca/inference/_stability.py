@@ -1,4 +1,4 @@
-"""Stable features: those that random halves of the data agree on."""
+"""Stability selection: the features that random halves of the data agree on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,19 +20,19 @@ __all__ = ["StabilitySelection", "stability_selection"]
 
 @dataclass(frozen=True)
 class StabilitySelection:
-    """What `stability_selection` found. `dataclasses.replace(found, threshold=0.9)` is the answer at another threshold.
+    """The result of `stability_selection`; `dataclasses.replace(found, threshold=0.9)` applies another threshold.
 
     Attributes
     ----------
     x_probabilities, y_probabilities : ndarray
-        How often each coordinate of a view had a weight in any component: of a feature, the share of all subsamples;
-        of a sample of a dual view, the share of the subsamples it was in (NaN if it was in none).
+        How often each coordinate of a view had a weight in any component: for a feature, as a share of all subsamples;
+        for a sample of a dual view, of the subsamples with it (NaN if there were none).
     x_mean_selected, y_mean_selected : float
-        q, how many features had a weight in a subsample on average; NaN for a dual view.
+        q, the mean number of features with a weight in a subsample; NaN for a dual view.
     threshold : float
     n_subsamples : int
     x_names, y_names : ndarray of str or None
-        Names of the features, where the view was a data frame with string column names.
+        Names of the features, if the view was a data frame with string column names.
     selected_x, selected_y : ndarray of int
         The coordinates with a probability of at least `threshold`.
     expected_false_x, expected_false_y : float
@@ -81,37 +81,37 @@ def stability_selection(
     random_state: SeedLike = None,
     progress: Progress | None = None,
 ) -> StabilitySelection:
-    """Find the features that a sparse model selects again and again from random subsamples of the pairs.
+    """Find the features that a sparse model selects consistently from random subsamples of the pairs.
 
-    A feature is selected from a subsample if it has a weight in any component: component j of one subsample need not
-    be component j of another. Subsamples come in disjoint pairs and in random order, so that anchors that are taken in
-    order are random samples. With q the mean number of features selected from a subsample, of p,
+    A feature is selected from a subsample if it has a weight in any component, since component j of one subsample need
+    not be component j of another. Subsamples come in disjoint pairs and in random order, so that sequential anchors are
+    random samples. With q the mean number of features selected from a subsample, out of p,
 
         expected number of false features with probability >= threshold  <=  q^2 / ((2 threshold - 1) p).
 
     This is Meinshausen and Buhlmann's bound if all false features are equally likely to be selected and true ones are
-    selected no worse than at random. As the subsamples are disjoint pairs, Shah and Samworth's theorem gives the same
-    number without these assumptions, if "false" is read as: selected from a subsample with a probability below q / p.
-    The bound is loose, and says nothing once it exceeds the number selected: more penalty (a smaller q) or a higher
+    selected no worse than at random. Since the subsamples are disjoint pairs, Shah and Samworth's theorem gives the
+    same number without these assumptions, if "false" means: selected from a subsample with probability below q / p. The
+    bound is loose, and useless once it exceeds the number selected: a larger penalty (a smaller q) or a higher
     threshold lowers it. Random anchors keep probabilities well below 1 even for strong features.
 
     Parameters
     ----------
     model : SparseCCA or another sparse estimator of two views
-        Not changed; it is cloned for every fit.
+        Not modified; it is cloned for every fit.
     X, Y : {array, sparse matrix, data frame}
         Paired samples as for `model.fit`.
     n_subsamples : int, default=100
         An even number.
     fraction : float, default=0.5
-        Share of the pairs in a subsample; at most 0.5, for two to be disjoint.
+        Share of the pairs in a subsample; at most 0.5, so that two can be disjoint.
     threshold : float, default=0.6
-        Probability from which a feature is selected, above 0.5 and at most 1.
+        Probability from which on a feature is selected, above 0.5 and at most 1.
     n_jobs : int, optional
-        Subsamples computed at a time. The results do not depend on it.
+        Subsamples computed in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
     progress : callable, optional
-        Called with the number of subsamples done and to do.
+        Called with the number of subsamples done and the total.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def stability_selection(
     True
     """
     if check_count(n_subsamples, "n_subsamples", least=2) % 2:
-        raise ValueError(f"n_subsamples must be even, for subsamples come in disjoint pairs; got {n_subsamples}.")
+        raise ValueError(f"n_subsamples must be even, since subsamples are disjoint pairs; got {n_subsamples}.")
     _check_between(fraction, "fraction", 0, 0.5)
     _check_between(threshold, "threshold", 0.5, 1)
     if isinstance(model, KernelCCA):
@@ -159,7 +159,7 @@ def stability_selection(
 
 
 def _shares(selected: np.ndarray, times_there: np.ndarray) -> np.ndarray:
-    """How often each coordinate was selected, of the times it was there; NaN if it never was."""
+    """How often each coordinate was selected, as a share of the times it was present; NaN if never."""
     with np.errstate(invalid="ignore"):
         return np.bincount(selected, minlength=len(times_there)) / times_there
 
@@ -172,7 +172,7 @@ def _disjoint_pairs(n: int, size: int, n_pairs: int, rng: np.random.RandomState)
 
 
 def _selected(fits: Fits, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The subsample, and the coordinates of X and of Y that have a weight in any component of it."""
+    """The subsample, and the coordinates of X and of Y with a weight in any component."""
     fitted = fits.fitted(rows)
     if fitted is None:
         return rows, rows[:0], rows[:0]

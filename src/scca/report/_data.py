@@ -15,7 +15,7 @@ _SHOWN = 12  # words and documents of a component
 
 @dataclass(frozen=True)
 class ReportData:
-    """What a report shows.
+    """The content of a report.
 
     Attributes
     ----------
@@ -23,17 +23,17 @@ class ReportData:
     documents : int
         Training pairs.
     vocabulary : list of int
-        Words of either language.
+        Number of words of each language.
     correlations, held_out : list of float
-        One a component, in training and on pairs left out; the latter is empty for anchored components.
+        One per component, in training and on pairs left out; the latter is empty for anchored components.
     words_used, second_used : list of int
-        How many different words of the first language, and documents of the second (words, where components are shared
-        factors), the first 1, 2, ... components use.
+        Number of different words of the first language, and of words (with anchors, documents) of the second, that the
+        first 1, 2, ... components use.
     second_unit : {"documents", "words"}
     second_total : int
-        How many of these there are.
+        Their total number.
     components : list of dict
-        Words, documents, penalties and certificate of each.
+        Words, documents, penalties and certificate of each component.
     """
 
     languages: list[str]
@@ -50,7 +50,7 @@ class ReportData:
 
 
 def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
-    """Collect what the report of a fitted model shows; without `texts` its documents are numbers."""
+    """The content of the report of a fitted model; without `texts` documents are shown as numbers."""
     if not texts:
         model = copy(model)
         model.texts_ = None
@@ -82,5 +82,5 @@ def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
 
 
 def running_union(weights: np.ndarray) -> list[int]:
-    """How many rows have a weight in the first 1, 2, ... columns."""
+    """Number of rows with a weight in the first 1, 2, ... columns."""
     return np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()

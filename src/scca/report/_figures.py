@@ -21,7 +21,7 @@ def _axes() -> Any:
 
 
 def correlation_figure(data: ReportData) -> Any:
-    """The correlation of each component's two training scores."""
+    """The correlation of each component's two scores, in training and on pairs left out."""
     figure, axes = _axes()
     numbers = range(1, len(data.correlations) + 1)
     axes.plot(numbers, data.correlations, color=_ACCENT, linewidth=1.2, marker="o", markersize=3, label="in training")
@@ -36,7 +36,7 @@ def correlation_figure(data: ReportData) -> Any:
 
 
 def sparsity_figure(data: ReportData) -> Any:
-    """How many words of the first language, and documents or words of the second, the first components use in all."""
+    """Number of words of the first language, and of words or documents of the second, that the first components use."""
     figure, axes = _axes()
     numbers = range(1, len(data.words_used) + 1)
     marker = {"marker": "o", "markersize": 3} if len(numbers) < 20 else {}

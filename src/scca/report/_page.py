@@ -1,4 +1,4 @@
-"""The page itself: one HTML file that needs nothing from anywhere."""
+"""The page: one self-contained HTML file."""
 
 from os import PathLike
 
@@ -13,7 +13,7 @@ __all__ = ["render", "write_report"]
 
 
 def render(data: ReportData) -> str:
-    """The page for a report's data."""
+    """The page of a report's data."""
     check_page_tools("reports")
     from markupsafe import Markup
 
@@ -25,7 +25,7 @@ def render(data: ReportData) -> str:
 
 
 def write_report(model: BilingualModel, path: str | PathLike[str], *, texts: bool = True) -> None:
-    """Write the page of a fitted model, with or without its documents; it appears whole or not at all."""
+    """Write the page of a fitted model, with or without its documents; the file appears complete or not at all."""
     page = render(prepare(model, texts=texts)).encode()
     with atomic_write(path) as file:
         file.write(page)

@@ -1,4 +1,4 @@
-"""What the paper reports, beside what the experiments found."""
+"""The paper's results compared with those of the experiments."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,7 +22,7 @@ class Claim:
 
 
 def compare(data: dict[str, dict[str, Any]]) -> list[Claim]:
-    """The claims that the finished experiments, given by name, allow to check."""
+    """The claims that the finished experiments, by name, can check."""
     claims: list[Claim] = []
     for name, claims_of in _CHECKS.items():
         if name in data:

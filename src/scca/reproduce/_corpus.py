@@ -1,4 +1,4 @@
-"""A paired corpus as counts of words, from which every experiment takes its own training and test vectors."""
+"""A paired corpus as word counts, from which every experiment computes its own training and test vectors."""
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -28,9 +28,9 @@ class Corpus:
     counts : tuple of two csr_array of shape (n_documents, n_words)
         Of the documents in use.
     n_pairs : int
-        Pairs the corpus has; more than the documents in use if those were drawn from it.
+        Pairs in the corpus; more than the documents in use if these were drawn from it.
     sha256 : tuple of two str
-        Of all documents of a language, a newline after each.
+        Of all documents of each language, with a newline after each document.
     """
 
     name: str
@@ -55,8 +55,8 @@ class Corpus:
     ) -> tuple[sp.csr_array, sp.csr_array]:
         """TF-IDF vectors of training and test documents.
 
-        The words and their document frequencies come from the training documents alone, as `TextVectorizer` would have
-        them, or, with `frequencies="corpus"`, from all documents.
+        Words and document frequencies come from the training documents alone, as in `TextVectorizer`, or, with
+        `frequencies="corpus"`, from all documents.
         """
         counts = self.counts[side]
         known = counts[train] if frequencies == "training" else counts
@@ -65,7 +65,7 @@ class Corpus:
         return _weighted(counts[train], kept, idf), _weighted(counts[test], kept, idf)
 
     def joined(self, times: int) -> "Corpus":
-        """`times` documents in a row made one: longer documents, and fewer of them."""
+        """Every `times` consecutive documents joined into one: longer documents, and fewer of them."""
         groups = np.arange(len(self)) // times
         join = sp.csr_array((np.ones(len(self)), (groups, np.arange(len(self)))))
         complete = len(self) // times
@@ -90,7 +90,7 @@ def _weighted(counts: sp.csr_array, kept: np.ndarray, idf: np.ndarray) -> sp.csr
 
 
 def count_corpus(pairs: PairedText, name: str, n_documents: int | None = None, seed: int = 0) -> Corpus:
-    """Count the words of a corpus, or of `n_documents` pairs drawn from it at random where it has more."""
+    """Count the words of a corpus, or of `n_documents` pairs drawn at random if it has more."""
     chosen = None
     if n_documents is not None and n_documents < len(pairs):
         chosen = frozenset(np.random.default_rng(seed).choice(len(pairs), n_documents, replace=False).tolist())

@@ -1,4 +1,4 @@
-"""The paper's table and figures: what each computes, what its numbers are, and how they become tables."""
+"""The paper's table and figures: their tasks, numbers and tables."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -21,13 +21,13 @@ METHODS = {
     "kcca-tuned": "kernel CCA, regularisation tuned",
 }
 
-_CHUNK = 25  # left-out documents a task, so that a killed run loses little
+_CHUNK = 25  # left-out documents per task, so that a killed run loses little
 _PAPER_SIZES = {"figure2": (Size(50, 250), Size(100, 200)), "figure4": (Size(100, 900),)}
 
 
 @dataclass(frozen=True)
 class Task:
-    """A piece of work that is done whole or not at all: `compute(corpus, settings, *arguments)` gives plain JSON."""
+    """An atomic piece of work: `compute(corpus, settings, *arguments)` returns plain JSON."""
 
     key: str
     corpus: Corpus
@@ -38,8 +38,8 @@ class Task:
 class Experiment(ABC):
     """One table or figure.
 
-    `tasks` are independent of each other, and `data` makes of their results, in the same order, the numbers that the
-    figure, the tables and the comparison with the paper are made from.
+    `tasks` are independent of each other. `data` turns their results, in the same order, into the numbers for the
+    figure, the tables and the comparison with the paper.
     """
 
     def __init__(self, name: str, title: str, corpus: Corpus, settings: Settings):
@@ -53,7 +53,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        """Rows of CSV files by the end of their names."""
+        """Rows of CSV files, by the suffixes of their names."""
 
     def _task(self, what: str, compute: Callable[..., dict[str, Any]], *arguments: Any) -> Task:
         return Task(f"{self.corpus.name}-{what}", self.corpus, compute, arguments)
@@ -131,7 +131,7 @@ class SelectionRatio(Experiment):
 
 
 class Retrieval(Experiment):
-    """What the figures of mate retrieval share: random splits at one or more sizes."""
+    """Base of the figures of mate retrieval: random splits at one or more sizes."""
 
     def __init__(self, name: str, title: str, corpus: Corpus, settings: Settings, sizes: Sequence[Size]):
         super().__init__(name, title, corpus, settings)
@@ -215,7 +215,7 @@ class Sparsity(Retrieval):
 
 
 def paper_experiments(french: Corpus, spanish: Corpus, settings: Settings) -> list[Experiment]:
-    """Section 5 on the corpora that stand for English-French and English-Spanish; they may be one and the same."""
+    """Section 5 on the substitutes for the English-French and English-Spanish corpora, which may be the same."""
     fr_sizes = [size.within(len(french)) for size in _PAPER_SIZES["figure2"]]
     es_sizes = [size.within(len(spanish)) for size in _PAPER_SIZES["figure4"]]
     experiments = [
@@ -237,7 +237,7 @@ def paper_experiments(french: Corpus, spanish: Corpus, settings: Settings) -> li
     return experiments
 
 
-# --- numbers of numbers --------------------------------------------------------------------------------------------
+# --- summaries -----------------------------------------------------------------------------------------------------
 
 
 def _spread(values: Any) -> dict[str, float]:
@@ -286,7 +286,7 @@ def _described(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    """A row whose spreads have become columns of their own."""
+    """A row with means and standard deviations as separate columns."""
     flat: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, dict):

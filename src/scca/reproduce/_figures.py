@@ -9,7 +9,7 @@ from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, S
 __all__ = ["draw"]
 
 _METHOD_COLOURS = dict(zip(METHODS, COLOURS, strict=False))
-_ERROR_BARS = 12  # about how many a curve has; a bar at every projection would hide the curves
+_ERROR_BARS = 12  # per curve, approximately; a bar at every projection would hide the curves
 
 
 def draw(experiment: Experiment, data: dict[str, Any]) -> Any:

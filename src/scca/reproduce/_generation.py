@@ -1,4 +1,4 @@
-"""Figure 1 and Table 1: how many words a document generated for a query has, beside those of the query's mate."""
+"""Figure 1 and Table 1: the number of words generated for a query, compared with those of its mate."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +37,7 @@ def generate_words(corpus: Corpus, settings: Settings, side: int, documents: lis
     for document in documents:
         view = _LeftOut(corpus, document, side, settings.frequencies)
         if not view.mate_words or not view.query.nnz:
-            continue  # nothing to compare with, or nothing to go by
+            continue  # no mate words to compare with, or an empty query
         generator = view.generator()
         made, dense = generator.generate(view.query)[0], generator.least_squares(view.query)
         rows.append(
@@ -54,7 +54,7 @@ def generate_words(corpus: Corpus, settings: Settings, side: int, documents: lis
 
 
 def left_out(corpus: Corpus, at_most: int | None) -> list[int]:
-    """The documents left out in turn: all, or `at_most` spread evenly."""
+    """The documents left out in turn: all, or `at_most` evenly spaced ones."""
     n = len(corpus)
     if at_most is None or at_most >= n:
         return list(range(n))
@@ -132,7 +132,7 @@ def generate_varied(corpus: Corpus, settings: Settings, side: int, variation: Va
 class _LeftOut:
     """All pairs but one as training data: `query` is the left-out document, its mate is in language `side`.
 
-    The words of the mate are its distinct words before anything is weighted or centred, known to the training documents
+    The words of the mate are its distinct words before weighting and centring, whether the training documents have them
     or not.
     """
 

@@ -1,4 +1,4 @@
-"""One page of all results: for a browser, and the same as Markdown for a repository."""
+"""One page of all results, as HTML and as Markdown."""
 
 import json
 from collections.abc import Callable
@@ -41,7 +41,7 @@ def write_pages(
     figures: dict[str, Any],
     manifest: dict[str, Any],
 ) -> None:
-    """Hand `write` the page as `index.html`, which needs no other file, and as `README.md`, which shows the SVGs."""
+    """Pass the page to `write` as `index.html`, which is self-contained, and as `README.md`, which shows the SVGs."""
     from markupsafe import Markup
 
     values = {
@@ -153,7 +153,7 @@ def _ratio_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
 
 
 def _explanation(data: dict[str, Any]) -> list[str]:
-    """What the ratio depends on, in the numbers of this run."""
+    """What the ratio depends on, by the numbers of this run."""
     by_name = {v["name"]: v for v in data["variations"]}
     selected = {name: v["selected"]["mean"] for name, v in by_name.items()}
     n_training = {name: v["n_training"] for name, v in by_name.items()}

@@ -1,4 +1,4 @@
-"""Figures 2 to 5: mates found, words and documents used, against the number of projections."""
+"""Figures 2 to 5: retrieval error, and words and documents used, against the number of projections."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -27,7 +27,7 @@ Scores = tuple[np.ndarray, np.ndarray]
 Curve = dict[str, list[float]]
 
 
-# fewer components, components of a smaller penalty, words no training document has: all normal in an experiment
+# fewer components, components with a smaller penalty, words that no training document has: all normal here
 _EXPECTED = (ConvergenceWarning, EmptyComponentWarning, DataWarning)
 
 
@@ -72,8 +72,8 @@ def random_split(n: int, size: Size, seed: int, split: int) -> tuple[np.ndarray,
 def choose_regularization(corpus: Corpus, settings: Settings, train: np.ndarray) -> list[float]:
     """The regularisation that finds most mates of held-out training pairs, for 1, 2, ... projections.
 
-    Words and document frequencies of each fold come from its own training part. There are as many entries as the
-    smallest fold has projections.
+    Words and document frequencies of each fold come from its training part alone. There are as many entries as
+    projections in the smallest fold.
     """
     folds = KFold(min(settings.folds, len(train) // 2), shuffle=True, random_state=settings.seed)
     total = {r: np.zeros(len(train)) for r in settings.regularizations}
@@ -89,7 +89,7 @@ def choose_regularization(corpus: Corpus, settings: Settings, train: np.ndarray)
 
 
 class _KernelCurves:
-    """Errors of kernel CCA where the regularisation may depend on the number of projections; each is fitted once."""
+    """Errors of kernel CCA with a regularisation that may depend on the number of projections; each is fitted once."""
 
     def __init__(self, training: Views, unseen: Views, n_components: int):
         self._training, self._unseen, self._n_components = training, unseen, n_components
@@ -116,20 +116,20 @@ def _views(corpus: Corpus, settings: Settings, train: np.ndarray, test: np.ndarr
 
 
 def _scores(model: Any, unseen: Views) -> Scores:
-    return _silenced(model.transform_pair(*unseen), unseen)
+    return _blanked(model.transform_pair(*unseen), unseen)
 
 
 def _similarities(training: Views, unseen: Views) -> Scores:
-    """No learning: the similarities of a document to the training documents of its language as its coordinates."""
+    """No learning: a document's scores are its similarities to the training documents of its language."""
     scores = []
     for learnt, new in zip(training, unseen, strict=True):
         preparation = Preparation.fit(learnt)
         scores.append(preparation.transform(learnt).similarities(preparation.transform(new)))
-    return _silenced((scores[0], scores[1]), unseen)
+    return _blanked((scores[0], scores[1]), unseen)
 
 
-def _silenced(scores: Scores, unseen: Views) -> Scores:
-    """A document without a known word says nothing; centring would turn it into minus the mean of all."""
+def _blanked(scores: Scores, unseen: Views) -> Scores:
+    """Zero scores for documents without a known word; centring would make them minus the mean."""
     for score, vectors in zip(scores, unseen, strict=True):
         score[np.diff(vectors.indptr) == 0] = 0.0
     return scores
@@ -138,7 +138,7 @@ def _silenced(scores: Scores, unseen: Views) -> Scores:
 def _curve(scores: Scores, length: int, start: int | None = 1) -> Curve:
     """Errors with the first 1, 2, ... `length` projections, or with all at once if `start` is None.
 
-    Where fewer projections exist the last error is repeated: more of them cannot be had.
+    If fewer projections exist, the last error is repeated.
     """
     available = scores[0].shape[1]
     counts = [available] if start is None else range(start, min(length, available) + 1)

@@ -1,4 +1,4 @@
-"""Runs that can be stopped at any moment: every finished task is a file, and a second run does only the rest."""
+"""Runs that can be interrupted: every finished task is a file, and a second run computes only the rest."""
 
 import csv
 import io
@@ -25,12 +25,12 @@ from ._settings import Settings
 __all__ = ["Results", "reproduce"]
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
-_DIGITS = 7  # significant ones in tables and JSON: more than differ between machines, and enough to draw
+_DIGITS = 7  # significant digits in tables and JSON, the same on all machines
 
 
 @dataclass(frozen=True)
 class Results:
-    """What a run left in its folder.
+    """The results of a run, written to its folder.
 
     Attributes
     ----------
@@ -56,23 +56,23 @@ def reproduce(
     command: str = "",
     progress: Progress | None = None,
 ) -> Results:
-    """Run the experiments of Section 5 and leave numbers, figures and one page in `folder`.
+    """Run the experiments of Section 5 and write numbers, figures and one page to `folder`.
 
     Parameters
     ----------
     folder : path
-        Made if it is not there. Work already in it is not done again; a folder of another run is refused.
+        Created if missing. Finished tasks in it are not repeated; a folder of another run is refused.
     french, spanish : Corpus
-        Stand for the paper's English-French and English-Spanish corpora; may be the same.
+        Substitutes for the paper's English-French and English-Spanish corpora; may be the same.
     settings : Settings
     only : sequence of str
-        Names of the experiments to run; all by default. What was finished in the folder before stays on the page.
+        Names of the experiments to run; all by default. Experiments finished before stay on the page.
     jobs : int
-        Tasks computed at a time. The results do not depend on it.
+        Tasks computed in parallel. The results do not depend on it.
     command : str
-        What the page says made it.
+        The command shown on the page.
     progress : callable, optional
-        Called with the number of tasks done and to do.
+        Called with the number of tasks done and the total.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def reproduce(
 
 
 def manifest(french: Corpus, spanish: Corpus, settings: Settings, command: str) -> dict[str, Any]:
-    """What the numbers depend on: versions, seed, settings and corpora."""
+    """Everything that the numbers depend on: versions, seed, settings and corpora."""
     corpora = {corpus.name: corpus for corpus in (french, spanish)}
     return {
         "command": command,
@@ -139,7 +139,7 @@ def _chosen(experiments: list[Experiment], only: Sequence[str]) -> list[Experime
 
 
 class _Store:
-    """The folder of a run: a manifest that says what it belongs to, finished tasks under `work`, and the results."""
+    """The folder of a run: a manifest that identifies it, finished tasks under `work`, and the results."""
 
     def __init__(self, folder: Path, manifest: dict[str, Any]):
         if folder.exists() and not folder.is_dir():
@@ -161,7 +161,7 @@ class _Store:
                 raise ValueError(f"{self.folder} holds a run with {what}; name another folder, or remove it.")
 
     def result(self, task: Task) -> dict[str, Any] | None:
-        """What the task gave; None if it was not done, or if its file is damaged, which comes to the same."""
+        """The result of a task; None if it is not done, or if its file is damaged."""
         return _read(self._path(task))
 
     def keep(self, task: Task, result: dict[str, Any]) -> None:
@@ -184,7 +184,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def _difference(there: Any, here: Any, name: str) -> str:
-    """Where two manifests part, as deep as it can be told."""
+    """The innermost difference between two manifests."""
     if isinstance(there, dict) and isinstance(here, dict):
         for key in {**here, **there}:
             if there.get(key) != here.get(key):
@@ -197,18 +197,18 @@ def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int
     missing = [task for task in tasks if store.result(task) is None]
     there = len(tasks) - len(missing)
 
-    def tell(done: int, _: int = 0) -> None:
+    def report(done: int, _: int = 0) -> None:
         if progress is not None:
             progress(there + done, len(tasks))
 
-    tell(0)
+    report(0)
     run_tasks(
         partial(_result, settings),
         missing,
         len(missing),
         "tasks",
         n_jobs=jobs,
-        progress=tell,
+        progress=report,
         finished=lambda position, result: store.keep(missing[position], result),
     )
 

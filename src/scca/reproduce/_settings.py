@@ -1,4 +1,4 @@
-"""What a run is asked to do; two runs of equal settings on equal corpora give equal bytes."""
+"""Settings of a run; equal settings on equal corpora give identical files."""
 
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["Settings", "Size", "parse_size"]
 
 @dataclass(frozen=True, order=True)
 class Size:
-    """How many documents to learn from and how many to find mates among."""
+    """Numbers of training and test documents."""
 
     train: int
     test: int
@@ -21,7 +21,7 @@ class Size:
         return f"{self.train}/{self.test}"
 
     def within(self, n: int) -> "Size":
-        """The size itself, or what comes nearest with `n` documents."""
+        """This size, or the nearest one possible with `n` documents."""
         train = min(self.train, n // 2)
         return Size(train, min(self.test, n - train))
 
@@ -47,9 +47,9 @@ class Settings:
     varied : int
         Documents left out in turn for each variation of Table 1.
     regularizations : tuple of float
-        What kernel CCA's regularisation is chosen from.
+        Candidates for kernel CCA's regularisation.
     folds : int
-        Parts of the training documents held out in turn to choose it.
+        Folds of the training documents for choosing it.
     sizes : tuple of Size
         Beyond the paper's.
     """
@@ -78,7 +78,7 @@ class Settings:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain as JSON."""
+        """As plain values for JSON."""
         return asdict(self) | {"sizes": [str(size) for size in self.sizes]}
 
 
