@@ -63,7 +63,7 @@ class Reference:
         return Coherence(*map(float, np.nanmean(values, axis=0)), n_words, unknown)
 
     def _documents(self, side: int, words: Words) -> np.ndarray:
-        """One column a word: 1 in the documents that have it."""
+        """One column per word: 1 in the documents that have it."""
         found = np.zeros((self._n, len(words)))
         for column, word in enumerate(words):
             if word in self._columns[side]:

@@ -37,7 +37,7 @@ def run(corpus_paths: tuple[Path, Path] | None = None, join: int = 1, short: boo
         "dense",
         "sparse",
         "share of words",
-        "words a factor",
+        "words per factor",
     ]
     title = "error of mates; kernel CCA with log(n / df), with the same vectors, and with feature weights, at its best "
     print_table(f"{title}regularisation on the test", header, rows)
@@ -62,7 +62,7 @@ def best_kernel_cca(learnt: Vectors, new: Vectors, n_components: int, **settings
 
 
 def reading(model: SparseCCA) -> tuple[float, float]:
-    """The share of the words that are read, and the median of words a factor and language."""
+    """The share of the words that are read, and the median of words per factor and language."""
     weights = model.x_weights_, model.y_weights_
     shares = [np.count_nonzero(w.any(axis=1)) / len(w) for w in weights]
     words = [np.median(np.count_nonzero(w, axis=0)) for w in weights]

@@ -106,7 +106,7 @@ def _shipped(name: str):
 
 
 def _fit(constants: Constants, splits: Splits, n_components: int) -> tuple[float, float, float]:
-    """The error, the share of the words that are read, and the median of words a factor and language."""
+    """The error, the share of the words that are read, and the median of words per factor and language."""
     learnt, new = splits[str(constants.get("idf", "smooth"))]
     with _set(constants), warnings.catch_warnings():
         warnings.simplefilter("ignore")

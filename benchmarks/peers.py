@@ -25,7 +25,7 @@ _PLANTED_PEERS: dict[str, tuple[str, dict]] = {
     "IPLSCCA(alpha=0.3)": ("IPLSCCA", {"alpha": 0.3}),
     **{f"{name}()": (name, {}) for name in ("PMDCCA", "SpanCCA", "ParkhomenkoCCA", "IPLSCCA")},
 }
-# the same on text, from few words a component to many
+# the same on text, from few words per component to many
 _TEXT_PEERS: dict[str, list[dict]] = {
     "PMDCCA": [{"l1_bound": bound} for bound in (0.03, 0.06)],
     "SpanCCA": [{"span": span} for span in (3, 10)],

@@ -1,4 +1,4 @@
-"""The paper's problem for one component, 200 samples of 2,000 features a view, dense and sparse.
+"""The paper's problem for one component, 200 samples of 2,000 features per view, dense and sparse.
 
 Lasso solvers get it as a split design, made before the clock starts; scca gets X and K, as a user would pass them.
 """

@@ -1,7 +1,7 @@
 """A lasso of the paper's Section 5.1: the words of one language that find the documents like a query in another.
 
 The target is the kernel of the query with all documents in its own language, the columns are the words of the other
-one, some 29,000 documents x 9,700 words with a dozen words a document; all solvers start from the same CSC matrix.
+one, some 29,000 documents x 9,700 words with a dozen words per document; all solvers start from the same CSC matrix.
 """
 
 from pathlib import Path

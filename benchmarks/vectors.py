@@ -42,7 +42,7 @@ def run(vectors_path: Path, corpus_paths: tuple[Path, Path] | None = None, shown
         found = [_measure(_split(vectors, side, seed)) for seed in range(_SPLITS)]
         methods = list(found[0])
         rows = [[m, *(f"{value:.3f}" for value in np.mean([each[m] for each in found], axis=0))] for m in methods]
-        header = ["method", "error", "correlation", "said", "share of words", "words a factor"]
+        header = ["method", "error", "correlation", "said", "share of words", "words per factor"]
         print_table(f"vectors and words of {name}: {_COMPONENTS} components, {_SPLITS} splits", header, rows)
         if shown:
             with warnings.catch_warnings():

@@ -199,7 +199,7 @@ def models() -> list:
 
 
 def use(model) -> None:
-    """Scores of both views, which must be finite and one row a sample; and whatever else a bilingual model is for."""
+    """Scores of both views, which must be finite and one row per sample; and whatever else a bilingual model is for."""
     if isinstance(model, BilingualModel):
         for language, texts in zip(model.languages_, (ENGLISH, FRENCH), strict=True):
             check_scores(model.project(texts, language), 5, model.scca_.n_components_)

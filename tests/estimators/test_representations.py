@@ -79,7 +79,7 @@ def test_training_scores_are_orthonormal_and_weights_have_unit_scores(views, sto
 
 
 def test_planted_factors_are_found_among_many_noise_features():
-    """200 samples, 800 features a view, 10 of them planted."""
+    """200 samples, 800 features per view, 10 of them planted."""
     made = make_planted(400, 800, 800, n_factors=1, random_state=0)
     X, Y = made.views
     strongest = int((((X[:200] - X[:200].mean(0)).T @ (Y[:200] - Y[:200].mean(0))) ** 2).sum(axis=0).argmax())

@@ -225,7 +225,7 @@ class TestBadInput:
 
 
 class TestFewWords:
-    """A model of 40 words a language reads no other."""
+    """A model of 40 words per language reads no other."""
 
     @pytest.fixture(scope="class", params=[None, "cross-energy"])
     @classmethod
