@@ -63,5 +63,5 @@ def test_what_cannot_split_is_refused_in_one_sentence(cv):
 
 @pytest.mark.parametrize("cv", [12, [], ShuffleSplit(2, test_size=1)])
 def test_folds_too_small_to_tell_mates(cv):
-    with pytest.raises(ValueError, match="must hold out at least 2 pairs .* n_samples=12: lower cv"):
+    with pytest.raises(ValueError, match="must hold out at least 2 pairs; .* n_samples=12: lower cv"):
         consecutive_folds(cv, N)

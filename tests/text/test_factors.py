@@ -124,7 +124,7 @@ class TestShell:
         assert self.run("report", model, "-o", page)[0] == 0
         html = page.read_text()
         assert "bb words used" in html
-        assert "that have most of it" in html
+        assert "with the highest scores" in html
         assert components[0]["words"][0]["word"] in html
 
     def test_shuffled_lines_share_no_more_than_chance(self, files):

@@ -191,7 +191,7 @@ class TestKernel:
 
     def test_a_kernel_of_data_far_from_zero_is_refused(self, rng):
         far = 1e8 + rng.standard_normal((6, 3))
-        with pytest.raises(ValueError, match="their squared norms are rounding error; centre the data"):
+        with pytest.raises(ValueError, match="their squared norms are rounding error relative to its entries; centre"):
             StoredKernelView.of(far @ far.T, Kernel("precomputed"), center=True, normalize=True)
 
 

@@ -148,7 +148,7 @@ class _Search:
     def __init__(self, anchors: AnchorStrategy, settings: Settings):
         self._anchors = anchors
         self._settings = settings
-        self._largest = 0.0  # squared norm of the largest target seen: what is tiny beside it is rounding error
+        self._largest = 0.0  # squared norm of the largest target seen: what is tiny in comparison is rounding error
 
     def next(self, w_view: DeflatedView, e_view: DeflatedView) -> Component | None:
         """The component of the first candidate that has one; None if the views share nothing more."""

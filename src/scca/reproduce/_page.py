@@ -167,7 +167,7 @@ def _explanation(data: dict[str, Any]) -> list[str]:
         f"{n_training['training-quarter']:,}, {selected['as-is']:.0f} from {n_training['as-is']:,}); documents four "
         f"times as long give {longer:.1f} times as many, while the mates' own words grow {longer_mate:.1f} times. "
         "So the ratio says how many and how long the documents of a corpus are at least as much as how well mu is "
-        f"chosen. Here it is {rate:.2f} words a training document over {by_name['as-is']['mate_words']['mean']:.0f} "
+        f"chosen. Here it is {rate:.2f} words per training document over {by_name['as-is']['mate_words']['mean']:.0f} "
         "words of a mate. The paper's own non-sparse ratio, where all 2,637 words count, says that its documents had "
         "about 2,637 / 28.15 = 94 words; 299 training documents at the rate found here would give a ratio of "
         f"{rate * 299 / 94:.1f} there.",
