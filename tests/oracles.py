@@ -29,9 +29,9 @@ def lasso_dual_bound(X, y, w, mu):
 def kkt_violation(X, K, w, e, k, mu, gamma):
     """The largest violation of the optimality conditions of w and e."""
     r = K @ e - X @ w
-    pull = 2 * X.T @ r
-    at_zero = np.maximum(np.abs(pull) - mu, 0)[w == 0]
-    active = np.abs(pull - mu * np.sign(w))[w != 0]
+    doubled = 2 * X.T @ r
+    at_zero = np.maximum(np.abs(doubled) - mu, 0)[w == 0]
+    active = np.abs(doubled - mu * np.sign(w))[w != 0]
     beta = 2 * K.T @ r + gamma
     inside = (e > 0) & (e < 1)
     inside[k] = False
@@ -109,7 +109,7 @@ def anchored_optimum(X, K, k, mu, gamma, *, accuracy=1e-11, max_steps=1_000_000)
     lower, upper = np.repeat([-np.inf, 0.0], [m, n]), np.repeat([np.inf, 1.0], [m, n])
     upper[m + k] = 0.0  # its column is y
     gram = M.T @ M
-    curvature = np.maximum(np.diag(gram), 1e-300)  # a column of zeros has no pull either
+    curvature = np.maximum(np.diag(gram), 1e-300)  # a column of zeros has no correlation either
     z, correlations = np.zeros(m + n), M.T @ y
     for step in range(max_steps):
         if step % 100 == 0:

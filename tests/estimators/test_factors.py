@@ -123,8 +123,8 @@ class TestWeights:
         A = read_view(model, pairs[0], pairs[0])
         for w in model.x_weights_.T:
             S = np.flatnonzero(w)
-            pull = (A[:, S].T @ A[:, S] + 0.4 * np.eye(len(S))) @ w[S]  # = A_S't
-            t = np.linalg.lstsq(A[:, S].T, pull, rcond=None)[0]
+            correlations = (A[:, S].T @ A[:, S] + 0.4 * np.eye(len(S))) @ w[S]  # = A_S't
+            t = np.linalg.lstsq(A[:, S].T, correlations, rcond=None)[0]
             np.testing.assert_allclose(A[:, S].T @ (t - A[:, S] @ w[S]), 0.4 * w[S], atol=1e-10)
         assert model.dual_gap_.shape == model.mu_.shape == model.objective_.shape == (2, 3)
 
@@ -137,8 +137,8 @@ class TestWeights:
 
     def test_all_features_of_the_dense_rendering_are_a_ridge_regression(self, pairs):
         model = factors(3, ridge=0.3, rendering="dense").fit(*pairs)
-        A, pull = self.regressors(model, pairs, "x")
-        expected = np.linalg.solve(A.T @ A + 0.3 * np.eye(A.shape[1]), pull)
+        A, correlations = self.regressors(model, pairs, "x")
+        expected = np.linalg.solve(A.T @ A + 0.3 * np.eye(A.shape[1]), correlations)
         np.testing.assert_allclose(model.x_weights_, expected, atol=1e-6 * np.abs(expected).max())
 
     def test_no_penalty_is_a_regression_on_all_features_of_what_the_other_view_says(self, pairs):

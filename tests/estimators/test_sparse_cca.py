@@ -54,8 +54,8 @@ def dense_algorithm(X, K, model):
         unscaled_e = e / e[k]
         # w is free of scale by its norm; the problem's own scale is recovered from the objective's stationary point
         fitted = X @ w
-        pull = fitted @ (K @ unscaled_e) - mu / 2 * np.abs(w).sum()
-        unscaled_w = w * pull
+        scale = fitted @ (K @ unscaled_e) - mu / 2 * np.abs(w).sum()
+        unscaled_w = w * scale
         value = objective(X, K, unscaled_w, unscaled_e, k, mu, gamma)
         assert value == pytest.approx(model.objective_[j], rel=1e-6)
         bound = dual_bound(X, K, unscaled_w, unscaled_e, k, mu, gamma)

@@ -141,9 +141,9 @@ class TestGenerate:
         w = np.zeros(X.shape[1])
         for word in made.words:
             w[word.index] = word.weight
-        pull = 2 * X.T @ (k - X @ w)
-        assert np.abs(pull).max() <= mu * (1 + 1e-3)
-        np.testing.assert_allclose(pull[w != 0], mu * np.sign(w[w != 0]), rtol=1e-3)
+        doubled = 2 * X.T @ (k - X @ w)
+        assert np.abs(doubled).max() <= mu * (1 + 1e-3)
+        np.testing.assert_allclose(doubled[w != 0], mu * np.sign(w[w != 0]), rtol=1e-3)
         assert made.language == "en"
 
     def test_words_of_a_training_document_are_its_mates(self, model, corpus):

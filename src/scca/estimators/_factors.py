@@ -39,10 +39,10 @@ def fit_factors(
     samples: Mapping[str, Any],
     n_components: int,
     settings: FactorSettings,
-    turn: Callable[[np.ndarray], np.ndarray] | None = None,
+    rotate: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> FactorFit:
-    """Factors of the views, rotated to simple structure (or by `turn`, a function of T) and rendered in each."""
-    found = find_factors(views, n_components, settings, turn)
+    """Factors of the views, rotated to simple structure (or by `rotate`, a function of T) and rendered in each."""
+    found = find_factors(views, n_components, settings, rotate)
     return next(factor_path(views, samples, found, [settings]))
 
 
@@ -50,9 +50,9 @@ def find_factors(
     views: Mapping[str, PreparedView],
     n_components: int,
     settings: FactorSettings,
-    turn: Callable[[np.ndarray], np.ndarray] | None = None,
+    rotate: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Factors:
-    """Factors of the views, rotated to simple structure (or by `turn`, a function of T).
+    """Factors of the views, rotated to simple structure (or by `rotate`, a function of T).
 
     Simple structure is sought in the views with sparse weights; in all views if there are none.
     """
@@ -61,7 +61,7 @@ def find_factors(
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # so that the strongest factors count most when scores are compared
     rotation = None
-    if turn is None:
+    if rotate is None:
         read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
         loadings = np.vstack([view.rmatmat(T) for view in read])
         rotation = varimax(equalized(loadings))
@@ -69,7 +69,7 @@ def find_factors(
         R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # the few large loadings positive
         T = T @ R
     else:
-        T = turn(T)
+        T = rotate(T)
     return Factors(T, found.values, bool(found.converged.all()) and (rotation is None or rotation.converged))
 
 
@@ -91,7 +91,7 @@ def aligned(T: np.ndarray, target: np.ndarray) -> np.ndarray:
     return T @ (U @ V)
 
 
-def _unturned(T: np.ndarray) -> np.ndarray:
+def _unrotated(T: np.ndarray) -> np.ndarray:
     return T
 
 
@@ -109,9 +109,9 @@ def held_out_scores(
     """
     pair = model.prepare_checked(*pairs.training(train))
     n_components = pair.n_components if T is None else T.shape[1]
-    turn = _unturned if T is None else partial(aligned, target=T[train])
+    rotate = _unrotated if T is None else partial(aligned, target=T[train])
     try:
-        fit = fit_factors(pair.views, pair.samples, n_components, settings, turn=turn)
+        fit = fit_factors(pair.views, pair.samples, n_components, settings, rotate=rotate)
     except NothingSharedError:  # these pairs alone may leave a view constant
         nothing = np.zeros((len(test), n_components))
         return nothing, nothing

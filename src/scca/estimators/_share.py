@@ -73,7 +73,7 @@ def _precisions(
         if not all(view.square_norms().any() for view in read.values()):  # no feature varies in this half
             break
         try:
-            fit = fit_factors(read, samples, min(n_components, len(train) - 1), settings, turn=lambda T: T)
+            fit = fit_factors(read, samples, min(n_components, len(train) - 1), settings, rotate=lambda T: T)
         except NothingSharedError:
             break
         x, y = (
