@@ -1,1 +1,1 @@
-"""How fast scca is and how much memory it takes, beside what users would run instead: `python -m benchmarks`."""
+"""Time and memory of scca, compared with the alternatives: `python -m benchmarks`."""

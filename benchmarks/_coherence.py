@@ -1,4 +1,4 @@
-"""How well words go together: normalised pointwise mutual information in documents that nothing was learnt from."""
+"""Coherence of words: normalised pointwise mutual information in held-out documents."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Reference:
         return found
 
     def _information(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        """log(p_ab / p_a p_b) / -log p_ab of every pair: -1 where two words never meet, 1 where they always do."""
+        """log(p_ab / p_a p_b) / -log p_ab of every pair: -1 if two words never occur together, 1 if they always do."""
         both = first.T @ second / self._n
         apart = np.outer(first.mean(axis=0), second.mean(axis=0))
         values = np.full(both.shape, -1.0)

@@ -23,7 +23,7 @@ Components = list[tuple[list[str], list[str]]]
 
 
 def components_by(texts: list[list[str]], n_components: int) -> Iterator[tuple[str, Components]]:
-    """The words of components, the strongest of each language first, by one method after the other."""
+    """The words of components, strongest first in each language, method by method."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # NMF that has not converged is as good to read
         yield "shared factors, few words", _factors(texts, n_components)
@@ -56,7 +56,7 @@ def _dense_factors(texts: list[list[str]], n_components: int) -> Components:
 
 
 def _paper(texts: list[list[str]], n_components: int) -> Components:
-    """Words of the first language by the size of their weights, of the second by what they weigh in its documents."""
+    """Words of the first language by absolute weight, of the second by their weight in its documents."""
     vectorizers, (X, Y) = _vectors(texts, log_counts=False)
     model = SparseCCA(n_components, **PAPER).fit(X, Y)
     mates = model.y_preparation_.transform(Y).rmatvec(model.y_weights_)

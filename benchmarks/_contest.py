@@ -22,7 +22,7 @@ _HEADER = ["solver", "tolerance", "certified gap", "objective", "best ms", "medi
 
 @dataclass
 class _Entry:
-    """A solver at the loosest of its tolerances that is good enough, or at its tightest where none is."""
+    """A solver at its loosest sufficient tolerance, or at its tightest if none suffices."""
 
     solver: Solver
     solve: Solve
@@ -45,7 +45,7 @@ class _Entry:
 
 
 def contest(title: str, problem: Problem, peers: list[Solver], repeats: int) -> None:
-    """Print what scca and its installed `peers` take to come within the certified gap `GAP` of the optimum.
+    """Print the time that scca and its installed `peers` take to reach the certified gap `GAP`.
 
     They take turns, so that a slow moment of the machine falls on all of them, and use one thread: the pools that BLAS
     and OpenMP keep for several libraries in one process get in one another's way. Every solver has run before it is

@@ -1,4 +1,4 @@
-"""The problem every solver is given, and the one yardstick their answers are held to.
+"""The problem that every solver is given, and the one measure of their solutions.
 
 NumPy and SciPy alone, so that a new process can load a problem without loading scca.
 """
@@ -20,7 +20,7 @@ class Answer(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The objective at an answer, and how far above the optimum it can be at the most, as a share of ||y||^2."""
+    """The objective of a solution, and its largest possible distance from the optimum, as a share of ||y||^2."""
 
     objective: float
     gap: float
@@ -56,7 +56,7 @@ class Problem:
     gamma: float = np.inf
 
     def judge(self, answer: Answer) -> Verdict:
-        """Objective P and certified gap (P - D) / ||y||^2 at any answer, whoever found it.
+        """Objective P and certified gap (P - D) / ||y||^2 of any solution.
 
         For any v with |X'v| <= mu,
 

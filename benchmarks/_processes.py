@@ -1,4 +1,4 @@
-"""Measure in a Python process of its own."""
+"""Measure in a separate Python process."""
 
 import json
 import pickle

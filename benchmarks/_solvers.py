@@ -1,4 +1,4 @@
-"""scca and its peers behind one face: `prepare(problem)` gives `solve(tolerance)`, and only the latter is timed.
+"""scca and its peers behind one interface: `prepare(problem)` returns `solve(tolerance)`, and only the latter is timed.
 
 Each is imported when it is prepared: one may be missing, and a new process is to load one alone.
 """

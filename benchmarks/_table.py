@@ -4,7 +4,7 @@ __all__ = ["print_table"]
 
 
 def print_table(title: str, header: list[str], rows: list[list[str]]) -> None:
-    """Print `rows` under `header`: the first column to the left, as it names things, the others to the right."""
+    """Print `rows` under `header`: the first column left-aligned, the others right-aligned."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     print(f"\n{title}\n")
     for cells in [header, ["-" * width for width in widths], *rows]:

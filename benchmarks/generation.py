@@ -18,7 +18,7 @@ _FEW, _MANY = 200, 1000  # training pairs: of a corpus of at most 1,000 document
 _QUERIES = 300  # at most
 _LISTED = 12
 _COMMON = 0.25  # of all documents: a word in more of them counts as a function word
-_MOST = 20_000  # documents, drawn at random, of which function words are told
+_MOST = 20_000  # documents, drawn at random, from which function words are found
 
 
 def run(corpus_paths: tuple[Path, Path] | None = None, join: int = 1) -> None:
@@ -41,7 +41,7 @@ def run(corpus_paths: tuple[Path, Path] | None = None, join: int = 1) -> None:
 
 
 def _methods(model: BilingualModel, queries: list[str], side: int) -> dict[str, np.ndarray]:
-    """Weights of all words of the other language, a row for each query."""
+    """Weights of all words of the other language, one row per query."""
     source, target = model.training_[side], model.training_[1 - side]
     asked, mates = model.vectorize(queries, model.languages_[side]), normalize(target)
     methods = {"most frequent words": np.tile((target != 0).sum(axis=0), (len(queries), 1)).astype(np.float64)}

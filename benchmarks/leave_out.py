@@ -1,4 +1,4 @@
-"""What the constants behind the defaults are worth on corpora of families that had no part in choosing them."""
+"""The constants behind the defaults, on families of corpora that were not used to choose them."""
 
 import contextlib
 import warnings
@@ -32,7 +32,7 @@ _CONSTANTS: dict[str, tuple] = {
 }
 _SIZES = ((100, 20), (1000, 30))  # training pairs and factors
 _SEED = 2
-_LEAST_ERROR = 1e-4  # below, errors are not told apart
+_LEAST_ERROR = 1e-4  # smaller errors are treated as equal
 
 Constants = dict[str, object]
 Splits = dict[str, tuple[Vectors, Vectors]]  # of one corpus, by the kind of idf
@@ -47,7 +47,7 @@ class _Corpus:
 
 
 def run(listed: Path) -> None:
-    """For each corpus of a list, the error with constants chosen on the other families, beside the shipped ones'.
+    """For each corpus of a list, the error with constants chosen on the other families, and with the shipped ones.
 
     One constant at a time is changed from its shipped value; of its values, the one with the least mean log error over
     the corpora of the other families is chosen, and a corpus is then fitted with all that were chosen without it.

@@ -1,4 +1,4 @@
-"""Sparse CCA beside the sparse methods of cca-zoo: planted factors, and mates found from as few words."""
+"""Sparse CCA compared with the sparse methods of cca-zoo: planted factors, and mates found with as few words."""
 
 import warnings
 from dataclasses import dataclass
@@ -81,7 +81,7 @@ def _correlations(A: np.ndarray, B: np.ndarray) -> list[float]:
 
 @dataclass(frozen=True)
 class _Point:
-    """What one setting of a method reads of the words of both languages, and the error it makes."""
+    """The words that one setting of a method reads, and its error."""
 
     share: float
     error: float

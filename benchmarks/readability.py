@@ -1,4 +1,4 @@
-"""Which words come together in a component: shared factors, the paper's components and joint NMF, in one run."""
+"""Readability of components: shared factors, the paper's components and joint NMF, in one run."""
 
 from pathlib import Path
 
@@ -17,7 +17,7 @@ _SPLITS = 2
 
 
 def run(corpus_paths: tuple[Path, Path] | None = None, join: int = 1, shown: int = 0) -> None:
-    """Print how well the words of a component go together, and the words of the first `shown` components."""
+    """Print the coherence of components, and the words of the first `shown` ones."""
     texts = texts_of(corpus_paths, join)
     n = min(_TRAIN, len(texts[0]) // 2)
     rest = min(_REFERENCE, len(texts[0]) - n)

@@ -1,4 +1,4 @@
-"""What a user waits for in a shell before anything is computed: the version, help, mistakes, beside importing NumPy."""
+"""Start-up times of the command line: the version, help and wrong calls, compared with importing NumPy."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Whether components are subjects: the built-in corpus, whose documents are of 15, decides."""
+"""Whether components are subjects, on the built-in corpus of 15 subjects."""
 
 import numpy as np
 

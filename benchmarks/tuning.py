@@ -73,7 +73,7 @@ def _search(X, Y) -> None:
 
 
 def _prepared(X, Y) -> None:
-    """The fits of the search one by one, to pairs that are prepared once a fold; and the last fit."""
+    """The fits of the search one by one, to pairs that are prepared once per fold; and the last fit."""
     for train, test in KFold(_FOLDS).split(np.arange(X.shape[0])):
         models = _models()
         pair = models[0].prepare(X[train], Y[train])

@@ -63,7 +63,7 @@ def _split(vectors: np.ndarray, texts: list[str], seed: int) -> _Split:
 
 
 def _measure(split: _Split) -> dict[str, list[float]]:
-    """Of each method the error of mates, the mean correlation of new scores, what it said that would be, and words."""
+    """For each method the error of mates, the mean correlation of new scores and its estimate, and the words read."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = {}

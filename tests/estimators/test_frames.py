@@ -175,7 +175,7 @@ class TestReading:
         mask[7, 3] = mask[9, 0] = True
         masked = np.ma.array(pair[1], mask=mask)
         views = {"X": pair[0], "Y": pair[1], name: masked}
-        said = rf"^{name} has 2 masked entries \(first at row 7, column 3\), .*; fill them in, for example with {name}\.filled\(0\)"
+        said = rf"^{name} has 2 masked entries \(first at row 7, column 3\), .*; fill .* with {name}\.filled\(0\)"
         with pytest.raises(ValueError, match=said):
             estimator(1).fit(*views.values())
         with pytest.raises(ValueError, match=said):
