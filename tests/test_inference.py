@@ -420,7 +420,7 @@ def test_model_is_left_alone(views):
         (SparseCCA(40), {}, "`n_components` upper bound is n_features=10 of Y. Got 40 instead."),
         (anchored(40), {}, "`n_components` upper bound is n_features=12 of X. Got 40 instead."),
         (SparseCCA(10), {"cv": [(np.arange(9), np.arange(9, N))]}, "the fit to 9 of the 30 pairs failed: `n_comp.*=8"),
-        (SparseCCA(1, anchors=[3]), {}, r"anchors must be the name of a strategy where .*; got \[3\]"),
+        (SparseCCA(1, anchors=[3]), {}, r"anchors must be the name of a strategy if .*; got \[3\]"),
         (SparseCCA(1), {"n_permutations": 0}, "n_permutations must be an integer of at least 1; got 0"),
         (SparseCCA(1), {"cv": 1}, "cv must be from 2 to n_samples=30 folds; got 1"),
         (SparseCCA(1), {"cv": 31}, "cv must be from 2 to n_samples=30 folds; got 31"),

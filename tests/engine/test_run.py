@@ -221,7 +221,7 @@ def test_ctrl_c_ends_the_workers_and_goes_on_to_the_caller(call, to, tmp_path):
 def test_a_backend_that_gives_all_at_the_end_is_refused():
     with (
         joblib.parallel_config(backend="multiprocessing", n_jobs=2),
-        pytest.raises(ValueError, match="cannot give results as they finish; use loky or threading"),
+        pytest.raises(ValueError, match="cannot return results as they finish; use loky or threading"),
     ):
         run_tasks(abs, range(3), 3, "numbers")
 
