@@ -14,15 +14,19 @@ try:
 except ImportError:  # Windows, where what is open cannot be removed anyway
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "check_output"]
+__all__ = ["atomic_write", "check_folder", "check_output"]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _TOKEN = 8  # characters that tell drafts of one file apart
+_LONGEST = 255 - len("..12345678.part")  # bytes of a name that leave room for those of its draft
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
     """Where a file at `path` will be written, links followed; refused if nothing can be, before any work is done."""
     path = Path(os.path.realpath(path))
+    length = len(os.fsencode(path.name))
+    if length > _LONGEST:
+        raise OSError(f"the name {path.name[:20]}... has {length} bytes and may have {_LONGEST}; name a shorter one.")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if path.exists() and not path.is_file():
@@ -32,6 +36,16 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"the folder {path.parent} cannot be written to; choose another.")
     return path
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work is done, a folder that neither is there nor can be made, or cannot be written to."""
+    path = Path(os.path.realpath(path))
+    there = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not there.is_dir():
+        raise NotADirectoryError(f"{there} is a file; name a folder.")
+    if not os.access(there, os.W_OK):
+        raise PermissionError(f"the folder {there} cannot be written to; choose another.")
 
 
 @contextmanager

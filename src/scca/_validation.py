@@ -15,6 +15,7 @@ from .engine import warn
 
 __all__ = [
     # data
+    "AllZeroWarning",
     "DataWarning",
     "check_finite",
     "check_kernel_matrix",
@@ -48,6 +49,10 @@ _QUOTED = 80  # characters of a value in a message
 
 class DataWarning(UserWarning):
     """Something in the data is harmless to the computation but probably not meant."""
+
+
+class AllZeroWarning(DataWarning):
+    """Samples are all zero; whoever made them from something else can say of what."""
 
 
 # --- data -------------------------------------------------------------------------------------------------------------
@@ -266,7 +271,7 @@ def warn_uninformative(data: MatrixLike, name: str) -> None:
         warn(
             f"{name} has {counted(int(np.count_nonzero(zero)), 'all-zero sample')} (first: {np.argmax(zero)}); such "
             "samples carry no information: drop the pairs if that is not meant.",
-            DataWarning,
+            AllZeroWarning,
         )
 
 

@@ -26,8 +26,12 @@ _TELLING = 200  # documents that are enough to tell a language by
 @one_line_errors
 def mates(
     model: Model,
-    queries: Annotated[Path, typer.Option(help="Documents to find mates for, one a line.", show_default=False)],
-    candidates: Annotated[Path, typer.Option(help="Documents of the other language, one a line.", show_default=False)],
+    queries: Annotated[
+        Path, typer.Option(help="Documents to find mates for, one a line.", show_default=False, readable=False)
+    ],
+    candidates: Annotated[
+        Path, typer.Option(help="Documents of the other language, one a line.", show_default=False, readable=False)
+    ],
     source: From = None,
     top: Annotated[int, typer.Option(min=1, help="How many mates to name for each query.")] = 3,
     seed: Seed = 0,
@@ -93,7 +97,9 @@ def mates(
 @one_line_errors
 def generate(
     model: Model,
-    queries: Annotated[Path | None, typer.Argument(help="Documents to render, one a line.", show_default=False)] = None,
+    queries: Annotated[
+        Path | None, typer.Argument(help="Documents to render, one a line.", show_default=False, readable=False)
+    ] = None,
     text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
     source: From = None,
     mu: Annotated[
@@ -152,7 +158,7 @@ def translate(
         list[str] | None, typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
     ] = None,
     word_file: Annotated[
-        Path | None, typer.Option("--words", help="A file of words, one a line; - is standard input.")
+        Path | None, typer.Option("--words", help="A file of words, one a line; - is standard input.", readable=False)
     ] = None,
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; found if not given.")] = None,
     mu: Annotated[

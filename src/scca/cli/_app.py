@@ -9,7 +9,7 @@ from .._version import __version__
 from ._answering import generate, mates, translate
 from ._learning import demo, fit, reproduce
 from ._showing import explain, lexicon, report
-from ._terminal import WRONG_CALL, say
+from ._terminal import WRONG_CALL, WRONG_INPUT, say, sentence
 
 __all__ = ["run"]
 
@@ -42,7 +42,12 @@ def common(
 def run() -> int:
     """Run the command that the process was called with; the exit status."""
     try:
-        return app(sys.argv[1:] or ["--help"], prog_name="scca", standalone_mode=False) or 0
+        status = app(sys.argv[1:] or ["--help"], prog_name="scca", standalone_mode=False) or 0
+        sys.stdout.flush()  # of help, which no command writes
+        return status
+    except OSError as error:
+        say(f"scca: {sentence(error)}")
+        return WRONG_INPUT
     except Exception as error:
         # Click's errors, known by a method: Typer takes them from Click or, lately, from a copy inside itself
         if not hasattr(error, "format_message"):

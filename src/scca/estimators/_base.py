@@ -213,11 +213,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_n_components(self, X: MatrixLike, Y: MatrixLike) -> int:
         n_components = self._components_asked()
         n = X.shape[0]
-        bounds = {f"n_samples{' - 1' if self.center else ''}={n - self.center}": n - self.center}
-        if "X" not in self._dual_views:
-            bounds[f"n_features={X.shape[1]} of X"] = X.shape[1]
-        if "Y" not in self._dual_views:
-            bounds[f"n_features={Y.shape[1]} of Y"] = Y.shape[1]
+        bounds = {called("n_samples - 1" if self.center else "n_samples", n - self.center): n - self.center}
+        for name, data in (("X", X), ("Y", Y)):
+            if name not in self._dual_views:
+                bounds[f"{called('n_features', data.shape[1])} of {called(name)}"] = data.shape[1]
         reason, bound = min(bounds.items(), key=lambda item: item[1])
         if n_components is None:
             return min(bound, _MOST_COMPONENTS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._wording import called
+from .._wording import called, either
 from ..engine import warn
 from ..solver import ComponentResult, Penalty, solve_views
 from ..views import DeflatedView, Deflation, OrientedView, View
@@ -130,11 +130,10 @@ def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
             f"they share is left; set {called('n_components', len(found))}.",
             ConvergenceWarning,
         )
-    short = [number for number, component in enumerate(found) if not component.converged]
+    short = [component for component in found if not component.converged]
     if short:
         warn(
-            f"{len(short)} of {len(found)} components did not converge (first: {short[0]}), as converged_ says: raise "
-            "max_iter or tol.",
+            f"{len(short)} of {len(found)} components did not converge; raise {either('max_iter', 'tol', 'mu')}.",
             ConvergenceWarning,
         )
 
@@ -181,8 +180,9 @@ class _Search:
             component = self._solve(left, right, anchor, y, half, held) if largest > 0 else None
         if component is not None:
             warn(
-                f"every anchor left gives an empty component; one is made with e held at anchor {anchor} and "
-                f"mu={component.result.mu:.3g}: lower {called('mu')} or raise {called('gamma')} to choose otherwise.",
+                f"every anchor left gives an empty component; one is made with "
+                f"{called('mu', float(f'{component.result.mu:.3g}'))}: lower {called('mu')} or raise "
+                f"{called('gamma')} to choose otherwise.",
                 EmptyComponentWarning,
             )
         return component

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
 
@@ -34,7 +35,8 @@ def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[
         with collected() as warned:
             return function(item), warned
 
-    done = list(_pool().map(heard, items))
+    contexts = [copy_context() for _ in items]  # which threads do not inherit: how the caller names things, for one
+    done = list(_pool().map(lambda context, item: context.run(heard, item), contexts, items))
     for _, warned in done:  # here, where the user's line and whoever collects are known
         for category, message in warned.first.items():
             warn(message, category)

@@ -1,9 +1,12 @@
-"""Opening what a user names: regular files, plain or gzip, with one sentence for whatever is wrong."""
+"""Opening what a user names: regular files, plain or gzip, with one sentence for whatever is wrong.
+
+No file may come to more than about 100 times its size: a packed one by its `Allowance`, a plain one by what it is,
+since a line takes no more memory than that. What a pipe brings has no size before it is read, so its bytes are counted.
+"""
 
 import gzip
 import io
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -18,6 +21,7 @@ from typing import Any, BinaryIO
 __all__ = ["Allowance", "PairError", "Piped", "check_regular", "opened", "optional", "readable"]
 
 _LEAST, _RATIO = 2**24, 100  # bytes that any packed file may hold, and times its size; text shrinks to a fifth or so
+_PIECE, _MOST_PIPED = 2**20, 2**31  # bytes copied from a pipe, at a time and in all
 _DOCUMENT = 64  # bytes that a document takes in memory beside its text
 
 
@@ -69,7 +73,23 @@ class Piped:
             open(descriptor, "wb") as file,
             nullcontext(sys.stdin.buffer) if str(path) == "-" else open(path, "rb") as stream,
         ):
-            shutil.copyfileobj(stream, file)
+            self._copy(stream, file)
+
+    def _copy(self, stream: BinaryIO, file: BinaryIO) -> None:
+        try:
+            while piece := stream.read(_PIECE):
+                if file.tell() + len(piece) > _MOST_PIPED:
+                    raise PairError(
+                        f"{self} brings more than {_MOST_PIPED // 2**20} MiB, the most that is taken from a pipe; "
+                        "write it to a file and name that."
+                    )
+                file.write(piece)
+            file.flush()
+        except OSError as error:
+            raise PairError(
+                f"{self} cannot be copied to {tempfile.gettempdir()} ({error.strerror}); make room there, set TMPDIR "
+                "to another folder, or write it to a file and name that."
+            ) from error
 
     def __str__(self) -> str:
         return self.name

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import PenaltyLike
-from .._validation import check_count
+from .._validation import check_count, shown
 from .._wording import called
 from ..engine import Progress
 from ..views import Preparation
@@ -162,13 +162,13 @@ class Translating:
             return next(iter(found.items()))
         if found:
             raise UnknownWordError(
-                f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language with "
+                f"{shown(word)} is a word of both {' and '.join(self.languages_)}; name its language with "
                 f"{called('source')}."
             )
         known = [str(name) for side in sides for name in self.vectorizers_[side].words_[read[side]]]
         close = difflib.get_close_matches(word.lower(), known, n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "try another word."
-        raise UnknownWordError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
+        raise UnknownWordError(f"{shown(word)} is none of the {len(known)} words the model knows; {hint}")
 
     def _all_words(self, side: int) -> Preparation:
         """How words are compared with words: as they are, for the model's weights would find fewer of the right ones.
