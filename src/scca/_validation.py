@@ -24,6 +24,7 @@ __all__ = [
     "check_positive_semidefinite",
     "check_same_samples",
     "check_structure",
+    "check_varies",
     "warn_uninformative",
     # settings
     "check_choice",
@@ -38,6 +39,7 @@ __all__ = [
 
 FLOATS = (np.float64, np.float32)
 _SMALLEST, _LARGEST = 1e-75, 1e75  # kernels square the data, and the objective squares kernels
+_LONGEST_COMPLAINT = 300  # characters of another's message
 _ASYMMETRY = 1e-6  # of the largest entry; what rounding in float32 leaves
 _INDEFINITE = 1e-3  # of the largest eigenvalue; what rounding, or a kernel that is nearly one, may fall below 0
 _FEW_SAMPLES = 500  # of which all eigenvalues are found in no time
@@ -153,6 +155,10 @@ def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
     from sklearn.utils import check_array  # here: scikit-learn takes seconds to load, and plain arrays need none of it
 
     data = _unmasked(data, name)
+    if isinstance(data, np.ndarray) and data.dtype.kind in "mM":  # whose days or nanoseconds NumPy would count
+        raise TypeError(
+            f"{name} must be a 2-d array or sparse matrix of real numbers; got {data.dtype}: make numbers of them."
+        )
     try:
         return check_array(
             _as_column(_as_array(data)) if vector_is_column else _as_array(data),
@@ -165,7 +171,12 @@ def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
         # of scikit-learn's message, the complaint and the remedy; not the array itself
         said = [line for i, line in enumerate(str(error).splitlines()) if i == 0 or "Reshape" in line]
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {' '.join(said)}") from error
+        complaint = " ".join(said)
+        if (
+            len(complaint) > _LONGEST_COMPLAINT
+        ):  # NumPy's of types that cannot be joined, with all that it knows of them
+            complaint = complaint.partition(". ")[0] + "."
+        raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {complaint}") from error
 
 
 def _as_array(data: MatrixLike) -> Any:
@@ -189,8 +200,8 @@ def _unmasked(data: MatrixLike, name: str) -> Any:
         places = np.argwhere(np.ma.getmaskarray(data))
         place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), places[0], strict=False))
         raise ValueError(
-            f"{name} has {len(places)} masked entries (first at {place}), and every value is needed; fill "
-            f"them in, as {name}.filled(0) does, or drop such samples."
+            f"{name} has {counted(len(places), 'masked entry', 'masked entries')} (first at {place}), and every value is "
+            f"needed; fill them in, as {name}.filled(0) does, or drop such samples."
         )
     return data.data
 
@@ -253,13 +264,8 @@ def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
 
 def warn_uninformative(data: MatrixLike, name: str) -> None:
     """Warn of constant features and all-zero samples, and refuse a view in which nothing varies."""
-    constant = _constant_columns(data)
+    constant = check_varies(data, name)
     n_constant = int(np.count_nonzero(constant))
-    if n_constant == data.shape[1]:
-        raise ValueError(
-            f"{name} does not vary: all of its {data.shape[1]} features are constant over the {data.shape[0]} samples; "
-            "pass data that differ between samples."
-        )
     if n_constant:
         warn(
             f"{name} has {counted(n_constant, 'constant feature')} (first: {np.argmax(constant)}); such features say "
@@ -273,6 +279,17 @@ def warn_uninformative(data: MatrixLike, name: str) -> None:
             "samples carry no information: drop the pairs if that is not meant.",
             AllZeroWarning,
         )
+
+
+def check_varies(data: MatrixLike, name: str, remedy: str = "pass data that differ between samples") -> np.ndarray:
+    """Which features are constant; refused if all of them are."""
+    constant = _constant_columns(data)
+    if constant.all():
+        raise ValueError(
+            f"{name} does not vary: all of its {data.shape[1]} features are constant over the {data.shape[0]} samples; "
+            f"{remedy}."
+        )
+    return constant
 
 
 def _constant_columns(data: MatrixLike) -> np.ndarray:

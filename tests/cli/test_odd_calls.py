@@ -1,7 +1,10 @@
 """Calls that nobody should make but somebody will: one sentence, in the words of the shell, before any work."""
 
 import os
+import re
+import signal
 import subprocess
+import time
 
 import pytest
 from commands import COMMAND, refused, run, write_lines
@@ -159,6 +162,18 @@ class TestBeforeTheWork:
             assert "cannot be written to; choose another." in refused("demo", "-o", tmp_path / "new")
 
 
+def test_a_narrow_terminal_cuts_nothing(folder, monkeypatch, capsys):
+    from scca.cli._terminal import Terminal
+
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    text = "derrière incontestablement anticonstitutionnellement"
+    Terminal().table(("query", "rank", "similarity", "candidate", "text"), [("1", "1", "0.893", "1", text)])
+    shown = capsys.readouterr().out
+    assert "…" not in shown
+    assert max(map(len, re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines())) <= 40
+
+
 class TestInput:
     def test_an_endless_pipe(self, folder, tmp_path):
         program = f"import scca.text._files as files; files._MOST_PIPED = 2**20; {COMMAND[2]}"
@@ -175,6 +190,24 @@ class TestInput:
         zeros.stdout.close()
         assert done.returncode == 1
         assert "standard input brings more than 1 MiB, the most that is taken from a pipe; write it" in done.stderr
+        assert not list(tmp_path.iterdir())
+
+    @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="needs a terminal that can hang up")
+    @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+    def test_a_copy_of_a_pipe_does_not_stay(self, folder, tmp_path, name):
+        started = subprocess.Popen(
+            [*COMMAND, "fit", "-", folder / "a.fr", "-o", tmp_path / "m"],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "TMPDIR": str(tmp_path)},
+        )
+        with started:
+            deadline = time.monotonic() + 60
+            while not list(tmp_path.glob("scca-*")) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            assert list(tmp_path.glob("scca-*"))
+            started.send_signal(getattr(signal, name))
+            assert started.wait(60) == 128 + getattr(signal, name)
         assert not list(tmp_path.iterdir())
 
     def test_no_word_to_translate(self, folder, tmp_path):

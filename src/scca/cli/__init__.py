@@ -9,7 +9,10 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; its libraries are an extra of the package."""
-    signal.signal(signal.SIGTERM, _end)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no terminal that hangs up
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` has it
+            signal.signal(number, _end)
     try:
         from ._app import run  # here, so that Ctrl-C while libraries load ends as quietly as later
 

@@ -146,9 +146,9 @@ class Terminal:
                 print("\t".join(map(harmless, row)))
             return
         from rich.markup import escape
-        from rich.table import Table
+        from rich.table import Column, Table
 
-        table = Table(*(escape(harmless(name)) for name in header), box=None)
+        table = Table(*(Column(escape(harmless(name)), overflow="fold") for name in header), box=None)  # nothing is cut
         for row in rows:
             table.add_row(*(escape(harmless(field)) for field in row))
         self._out.print(table, highlight=False)

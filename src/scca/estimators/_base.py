@@ -258,7 +258,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Scores of samples of the second view; parameters as for `transform`."""
         turned = copy(self)  # only what `transform` returns becomes the frame that `set_output` asks for
         turned._transformed = "Y"
-        return turned.transform(Y, diagonal)
+        scores = turned.transform(Y, diagonal)
+        if hasattr(scores, "iloc") and hasattr(Y, "iloc"):  # a series too, whose labels scikit-learn 1.6 leaves out
+            scores.index = Y.index
+        return scores
 
     def transform_pair(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, Any]:
         """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, overload
 from weakref import WeakKeyDictionary
 
@@ -110,8 +111,8 @@ class Translating:
         """
         side = 0 if source is None else self._side(source)
         least, top = check_count(least, "least"), check_count(top, "top")
-        if not 0 <= trust <= 1:
-            raise ValueError(f"trust must be a number from 0 to 1; got {trust!r}.")
+        if not isinstance(trust, Real) or not 0 <= trust <= 1:
+            raise ValueError(f"trust must be a number from 0 to 1; got {shown(trust)}.")
         entries = self._lexicographer(progress).entries(side, top)
         kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
         return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
@@ -154,6 +155,8 @@ class Translating:
     def _position(self, word: str, source: str | None) -> tuple[int, int]:
         """The language and the column of a word."""
         check_is_fitted(self)
+        if not isinstance(word, str):
+            raise ValueError(f"a word to translate must be a text; got {shown(word)}.")
         sides = (0, 1) if source is None else (self._side(source),)
         read = {side: self._read(side) for side in sides}
         columns = {side: self.vectorizers_[side].position(word) for side in sides}
