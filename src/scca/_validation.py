@@ -200,8 +200,8 @@ def _unmasked(data: MatrixLike, name: str) -> Any:
         places = np.argwhere(np.ma.getmaskarray(data))
         place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), places[0], strict=False))
         raise ValueError(
-            f"{name} has {counted(len(places), 'masked entry', 'masked entries')} (first at {place}), and every value is "
-            f"needed; fill them in, as {name}.filled(0) does, or drop such samples."
+            f"{name} has {counted(len(places), 'masked entry', 'masked entries')} (first at {place}), and every value "
+            f"is needed; fill them in, as {name}.filled(0) does, or drop such samples."
         )
     return data.data
 
