@@ -138,15 +138,6 @@ class TestStatus:
             assert done.returncode == 1
             assert "may not be read by this user; change its permissions" in done.stderr
 
-    def test_paths_are_not_checked_by_the_parser(self):
-        """Whose exit status would be 2, in other words than ours."""
-        from typer.main import get_command
-
-        from scca.cli._app import app
-
-        kinds = [getattr(p, "type", None) for each in get_command(app).commands.values() for p in each.params]
-        assert not [kind for kind in kinds if getattr(kind, "readable", False)]
-
 
 class TestBeforeTheWork:
     def test_a_name_without_room_for_its_draft(self, folder, tmp_path):
