@@ -11,7 +11,7 @@ PARTS = ("scca", "scca.datasets", "scca.retrieval", "scca.generation", "scca.inf
 
 
 def public_objects() -> dict[str, object]:
-    """Classes, their methods and functions, by where they are defined."""
+    """Classes, their methods, those of their bases here too, and functions, by where they are defined."""
     found = {}
     for part in map(import_module, PARTS):
         for name in part.__all__:
@@ -19,12 +19,20 @@ def public_objects() -> dict[str, object]:
             if inspect.isclass(value) or inspect.isfunction(value):
                 found[f"{value.__module__}.{value.__qualname__}"] = value
             if inspect.isclass(value):
-                methods = {k: v for k, v in vars(value).items() if inspect.isfunction(v) and not k.startswith("_")}
-                found |= {f"{value.__module__}.{value.__qualname__}.{k}": v for k, v in methods.items()}
+                methods = [v for k, v in inspect.getmembers(value, inspect.isfunction) if not k.startswith("_")]
+                found |= {f"{v.__module__}.{v.__qualname__}": v for v in methods if v.__module__.startswith("scca.")}
     return found
 
 
 OBJECTS = public_objects()
+
+
+def test_methods_of_mixins_are_among_them():
+    assert {
+        "scca.text._generating.Generating.generate",
+        "scca.text._translating.Translating.translate",
+        "scca.text._translating.Translating.lexicon",
+    } <= OBJECTS.keys()
 
 
 @pytest.mark.filterwarnings("ignore")  # numpydoc warns of what it then reports

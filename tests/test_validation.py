@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
-from scca._validation import check_positive_semidefinite
+from scca._validation import check_matrix, check_positive_semidefinite
 
 SMALL, LARGE = 60, 700  # the one is decomposed, of the other only products are used
 FORMS = {
@@ -106,3 +106,15 @@ def test_the_same_words_every_time():
             check_positive_semidefinite(K, LARGE, "K")
         said.add(str(caught.value))
     assert len(said) == 1
+
+
+def test_dates_are_refused_in_one_sentence():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"day": pd.date_range("2020", periods=4), "value": [1.0, 2, 3, 4]})
+    with pytest.raises(TypeError, match="X must be a 2-d array .* of real numbers") as caught:
+        check_matrix(frame, "X")
+    assert len(str(caught.value)) < 300
+    dates = np.array(["2020-01-01", "2020-01-02"], dtype="datetime64[D]")[:, None]
+    for data in (dates, dates - dates[0]):
+        with pytest.raises(TypeError, match=r"X must be .* of real numbers; got (datetime|timedelta)64\[D\]"):
+            check_matrix(data, "X")

@@ -14,15 +14,21 @@ try:
 except ImportError:  # Windows, where an open file cannot be removed anyway
     fcntl = None  # type: ignore[assignment]
 
-__all__ = ["atomic_write", "check_output"]
+__all__ = ["atomic_write", "check_folder", "check_output"]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 _TOKEN = 8  # random characters in the name of a draft
+_LONGEST = 255 - len("..12345678.part")  # bytes of a file name, so that the name of its draft fits too
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
     """`path` with links followed, if a file can be written there; otherwise an OSError, before any work is done."""
     path = Path(os.path.realpath(path))
+    length = len(os.fsencode(path.name))
+    if length > _LONGEST:
+        raise OSError(
+            f"the file name {path.name[:20]}... has {length} bytes, where {_LONGEST} are allowed; choose a shorter one."
+        )
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file in it.")
     if path.exists() and not path.is_file():
@@ -32,6 +38,16 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     if not os.access(path.parent, os.W_OK):
         raise PermissionError(f"the folder {path.parent} cannot be written to; choose another.")
     return path
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse, before any work is done, a folder that cannot be created or written to."""
+    path = Path(os.path.realpath(path))
+    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    if not existing.is_dir():
+        raise NotADirectoryError(f"{existing} is a file; name a folder.")
+    if not os.access(existing, os.W_OK):
+        raise PermissionError(f"the folder {existing} cannot be written to; choose another.")
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from .engine import warn
 
 __all__ = [
     # data
+    "AllZeroWarning",
     "DataWarning",
     "check_finite",
     "check_kernel_matrix",
@@ -23,6 +24,7 @@ __all__ = [
     "check_positive_semidefinite",
     "check_same_samples",
     "check_structure",
+    "check_varies",
     "warn_uninformative",
     # settings
     "check_choice",
@@ -37,6 +39,7 @@ __all__ = [
 
 FLOATS = (np.float64, np.float32)
 _SMALLEST, _LARGEST = 1e-75, 1e75  # kernels square the data, and the objective squares kernels
+_LONGEST_COMPLAINT = 300  # characters quoted of another library's message
 _ASYMMETRY = 1e-6  # of the largest entry; allowed for rounding in float32
 _INDEFINITE = 1e-3  # of the largest eigenvalue; allowed below 0 for rounding and nearly valid kernels
 _FEW_SAMPLES = 500  # up to which all eigenvalues are computed
@@ -48,6 +51,10 @@ _QUOTED = 80  # characters of a value in a message
 
 class DataWarning(UserWarning):
     """Something in the data does not prevent the computation but is probably unintended."""
+
+
+class AllZeroWarning(DataWarning):
+    """Samples are all zero; a caller that made them from other data can warn in its own terms instead."""
 
 
 # --- data -------------------------------------------------------------------------------------------------------------
@@ -148,6 +155,8 @@ def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
     from sklearn.utils import check_array  # imported late: scikit-learn takes seconds to load
 
     data = _unmasked(data, name)
+    if isinstance(data, np.ndarray) and data.dtype.kind in "mM":  # NumPy would convert them to days or nanoseconds
+        raise TypeError(f"{name} must be a 2-d array or sparse matrix of real numbers; got {data.dtype}: convert them.")
     try:
         return check_array(
             _as_column(_as_array(data)) if vector_is_column else _as_array(data),
@@ -160,7 +169,10 @@ def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
         # scikit-learn's complaint and remedy, without the array itself
         said = [line for i, line in enumerate(str(error).splitlines()) if i == 0 or "Reshape" in line]
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {' '.join(said)}") from error
+        complaint = " ".join(said)
+        if len(complaint) > _LONGEST_COMPLAINT:  # NumPy's for types without a common one lists all it knows of them
+            complaint = complaint.partition(". ")[0] + "."
+        raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {complaint}") from error
 
 
 def _as_array(data: MatrixLike) -> Any:
@@ -184,8 +196,8 @@ def _unmasked(data: MatrixLike, name: str) -> Any:
         places = np.argwhere(np.ma.getmaskarray(data))
         place = ", ".join(f"{axis} {i}" for axis, i in zip(("row", "column"), places[0], strict=False))
         raise ValueError(
-            f"{name} has {len(places)} masked entries (first at {place}), but all values are needed; fill "
-            f"them in, for example with {name}.filled(0), or drop such samples."
+            f"{name} has {counted(len(places), 'masked entry', 'masked entries')} (first at {place}), but all values "
+            f"are needed; fill them in, for example with {name}.filled(0), or drop such samples."
         )
     return data.data
 
@@ -248,13 +260,8 @@ def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
 
 def warn_uninformative(data: MatrixLike, name: str) -> None:
     """Warn of constant features and all-zero samples, and refuse a view in which nothing varies."""
-    constant = _constant_columns(data)
+    constant = check_varies(data, name)
     n_constant = int(np.count_nonzero(constant))
-    if n_constant == data.shape[1]:
-        raise ValueError(
-            f"{name} does not vary: all of its {data.shape[1]} features are constant over the {data.shape[0]} samples; "
-            "pass data that differ between samples."
-        )
     if n_constant:
         warn(
             f"{name} has {counted(n_constant, 'constant feature')} (first: {np.argmax(constant)}); such features carry "
@@ -266,8 +273,19 @@ def warn_uninformative(data: MatrixLike, name: str) -> None:
         warn(
             f"{name} has {counted(int(np.count_nonzero(zero)), 'all-zero sample')} (first: {np.argmax(zero)}); such "
             "samples carry no information: drop the pairs if that is unintended.",
-            DataWarning,
+            AllZeroWarning,
         )
+
+
+def check_varies(data: MatrixLike, name: str, remedy: str = "pass data that differ between samples") -> np.ndarray:
+    """Which features are constant; refuses data in which all are."""
+    constant = _constant_columns(data)
+    if constant.all():
+        raise ValueError(
+            f"{name} does not vary: all of its {data.shape[1]} features are constant over the {data.shape[0]} samples; "
+            f"{remedy}."
+        )
+    return constant
 
 
 def _constant_columns(data: MatrixLike) -> np.ndarray:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["NO_VALUE", "called", "counted", "naming"]
+__all__ = ["NO_VALUE", "called", "counted", "either", "naming"]
 
 NO_VALUE = object()
 Naming = Callable[[str, object], str]
@@ -37,6 +37,18 @@ def called(name: str, value: object = NO_VALUE) -> str:
     'min_df=2'
     """
     return _NAMING.get()(name, value)
+
+
+def either(*names: str) -> str:
+    """The names of several parameters, as the caller knows them; those that do not exist there are left out.
+
+    Examples
+    --------
+    >>> either("max_iter", "tol", "mu")
+    'max_iter, tol or mu'
+    """
+    *others, last = filter(None, map(called, names))
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 @contextmanager

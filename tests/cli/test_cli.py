@@ -263,7 +263,7 @@ class TestRefused:
         files = folder / "train.en", folder / "train.fr"
         assert "--mu must be" in refused("fit", *files, "--mu", "-1", "-o", folder / "x")
         assert "got --gamma 1: add --paper" in refused("fit", *files, "--gamma", "1", "-o", folder / "x")
-        assert "`--components` upper bound is n_samples - 1=79. Got 500" in refused(
+        assert "`--components` upper bound is 79, one less than the number of documents. Got 500" in refused(
             "fit", *files, "--components", 500, "-o", folder / "x"
         )
         assert not (folder / "x").exists()

@@ -56,7 +56,7 @@ def test_numbers_of_random_folds_that_cannot_be(cv):
 
 @pytest.mark.parametrize("cv", [1, 13, "five", [([0, 1], [2, 99])], 2.5])
 def test_what_cannot_split_is_refused_in_one_sentence(cv):
-    with pytest.raises(ValueError, match=r"cannot split n_samples=12 pairs \(.*\); pass fewer folds") as caught:
+    with pytest.raises(ValueError, match=r"cannot split n_samples=12 pairs \(.*\); pass 2 to 12 folds") as caught:
         consecutive_folds(cv, N)
     assert "\n" not in str(caught.value)
 

@@ -343,7 +343,7 @@ def test_settings_are_stored_and_not_checked_before_fit(estimator):
 
 def test_noise_is_said_to_be_noise(rng):
     X, Y = rng.standard_normal((60, 6)), rng.standard_normal((60, 5))
-    with pytest.warns(DataWarning, match="the pairs share no more than chance: .*; check that row i of X and row i"):
+    with pytest.warns(DataWarning, match="the pairs share no more than chance: .*; check that both sides of each pair"):
         SparseCCA(1).fit(X, Y)
 
 

@@ -387,3 +387,19 @@ def test_components_are_counted_once_for_all_folds():
     model = small_factors("auto").fit(X, Y)
     assert model.n_components_ == 2
     assert model.component_scores_.shape == (2, 2)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_fold_that_leaves_a_view_constant(sparse, swapped):
+    """A view that varies only in the pairs left out cannot be learnt from; the pairing is not blamed."""
+    rng = np.random.default_rng(0)
+    varied, rare = rng.normal(size=(12, 3)), np.zeros((12, 2))
+    rare[:2] = [[1, 2], [3, 1]]
+    views = [varied, sp.csr_array(rare) if sparse else rare][:: -1 if swapped else 1]
+    name = "X" if swapped else "Y"
+    expected = (
+        f"{name} in the training pairs of fold 0 does not vary: all of its 2 features are constant .* 8 samples; pass"
+    )
+    with pytest.raises(ValueError, match=expected):
+        SparseCCACV(1, cv=3).fit(*views)

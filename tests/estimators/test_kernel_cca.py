@@ -123,3 +123,10 @@ def test_storages_agree():
 def test_bad_regularization(tall, value):
     with pytest.raises(ValueError, match="regularization must be a number from 0 to 1; got"):
         KernelCCA(2, regularization=value).fit(*tall)
+
+
+def test_a_kernel_of_zeros_is_refused():
+    K = np.diag(np.arange(1.0, 7.0))
+    for pair in ((K, 0 * K), (0 * K, K)):
+        with pytest.raises(ValueError, match="the kernel matrix of X or of Y has rank 0"):
+            KernelCCA(1, kernel="precomputed").fit(*pair)

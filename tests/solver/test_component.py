@@ -121,7 +121,9 @@ class TestCertificate:
 
     def test_stopping_short_warns_with_the_numbers(self):
         X, K, k = random_problem(0, n=40, m=400)
-        with pytest.warns(ConvergenceWarning, match=r"after 1 iterations .* gap of .* above tol=1e-10; raise"):
+        with pytest.warns(
+            ConvergenceWarning, match=r"after 1 iterations .* above the required 1e-10; raise max_iter, tol or mu"
+        ):
             answer = solve_component(X, K, k, mu="auto*0.05", tol=1e-10, max_iter=1)
         assert not answer.converged
         assert answer.dual_gap > 1e-10 * (K[:, k] @ K[:, k])

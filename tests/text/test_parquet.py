@@ -6,7 +6,7 @@ import pytest
 from reading import refusal
 
 from scca._validation import DataWarning
-from scca.text import read_pairs
+from scca.text import PairError, read_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -89,3 +89,28 @@ def test_broken_parquet(parquet, write):
     assert "has no pair at all" in refusal(
         parquet({name: pytest.importorskip("pyarrow").array([], "string") for name in ("en", "fr")})
     )
+
+
+def seven_bits(number, width=1):
+    """A number as Thrift's compact protocol writes it, in at least so many bytes."""
+    digits = [number >> shift & 127 for shift in range(0, max(7 * width, number.bit_length()), 7)]
+    return bytes([digit | 128 for digit in digits[:-1]] + digits[-1:])
+
+
+@pytest.mark.parametrize("dictionary", [False, True])
+@pytest.mark.parametrize("page_version", ["1.0", "2.0"])
+def test_sizes_are_those_of_the_pages_and_not_what_the_file_says_of_their_sum(tmp_path, dictionary, page_version):
+    """A small file would otherwise unpack to as much as its writer likes, before a document is looked at."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "bomb.parquet"
+    options = {"compression": "zstd", "use_dictionary": dictionary, "write_statistics": False}
+    table = pa.table({"en": ["x" * 20_000_000], "fr": ["y"]})
+    pq.write_table(table, path, data_page_version=page_version, **options)
+    content = path.read_bytes()
+    said = pq.ParquetFile(path).metadata.row_group(0).column(0).total_uncompressed_size
+    true = seven_bits(2 * said)
+    assert content.count(true) == 1
+    path.write_bytes(content.replace(true, seven_bits(2 * 1000, len(true))))
+    assert pq.ParquetFile(path).metadata.row_group(0).column(0).total_uncompressed_size == 1000
+    with pytest.raises(PairError, match=r"Column 'en' of .* unpacks to 200\d+ bytes, where 1048576 are allowed"):
+        read_pairs(path)

@@ -78,3 +78,11 @@ def test_one_unknown_word_loses_no_other(model):
     assert model.translate([]) == []
     with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
         model.translate(["bread"], source="de")
+
+
+def test_what_is_no_word_and_no_trust(model):
+    with pytest.raises(ValueError, match="a word to translate must be a string; got None"):
+        model.translate([None])
+    for trust in (None, "a", 2, float("nan")):
+        with pytest.raises(ValueError, match="trust must be a number from 0 to 1; got"):
+            model.lexicon(trust=trust)

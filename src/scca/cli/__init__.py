@@ -9,7 +9,10 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line, which needs the `cli` extra."""
-    signal.signal(signal.SIGTERM, _end)
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # ignored under `nohup`
+            signal.signal(number, _end)
     try:
         from ._app import run  # imported here, so that Ctrl-C is handled while libraries load
 

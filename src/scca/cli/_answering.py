@@ -26,9 +26,11 @@ _ENOUGH = 200  # documents for detecting a language
 @one_line_errors
 def mates(
     model: Model,
-    queries: Annotated[Path, typer.Option(help="Documents to find mates for, one per line.", show_default=False)],
+    queries: Annotated[
+        Path, typer.Option(help="Documents to find mates for, one per line.", show_default=False, readable=False)
+    ],
     candidates: Annotated[
-        Path, typer.Option(help="Documents of the other language, one per line.", show_default=False)
+        Path, typer.Option(help="Documents of the other language, one per line.", show_default=False, readable=False)
     ],
     source: From = None,
     top: Annotated[int, typer.Option(min=1, help="How many mates to list per query.")] = 3,
@@ -96,7 +98,8 @@ def mates(
 def generate(
     model: Model,
     queries: Annotated[
-        Path | None, typer.Argument(help="Documents to generate words for, one per line.", show_default=False)
+        Path | None,
+        typer.Argument(help="Documents to generate words for, one per line.", show_default=False, readable=False),
     ] = None,
     text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
     source: From = None,
@@ -156,7 +159,7 @@ def translate(
         list[str] | None, typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
     ] = None,
     word_file: Annotated[
-        Path | None, typer.Option("--words", help="A file of words, one per line; - is standard input.")
+        Path | None, typer.Option("--words", help="A file of words, one per line; - is standard input.", readable=False)
     ] = None,
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; detected by default.")] = None,
     mu: Annotated[

@@ -9,7 +9,7 @@ from .._version import __version__
 from ._answering import generate, mates, translate
 from ._learning import demo, fit, reproduce
 from ._showing import explain, lexicon, report
-from ._terminal import WRONG_CALL, say
+from ._terminal import WRONG_CALL, WRONG_INPUT, say, sentence
 
 __all__ = ["run"]
 
@@ -42,7 +42,12 @@ def common(
 def run() -> int:
     """Run the command in `sys.argv`; returns the exit status."""
     try:
-        return app(sys.argv[1:] or ["--help"], prog_name="scca", standalone_mode=False) or 0
+        status = app(sys.argv[1:] or ["--help"], prog_name="scca", standalone_mode=False) or 0
+        sys.stdout.flush()  # the help text, which no command has flushed
+        return status
+    except OSError as error:
+        say(f"scca: {sentence(error)}")
+        return WRONG_INPUT
     except Exception as error:
         # Click's errors, recognised by a method: recent versions of Typer have their own copy of Click
         if not hasattr(error, "format_message"):

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._drawing import to_png
-from .._files import atomic_write
+from .._files import atomic_write, check_folder
 from ..datasets import load_trilingual
 from ..estimators import KernelCCA
 from ..persistence import save
@@ -57,8 +57,7 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     """Fit on 200 documents of the corpus, find the mates of the other 100, and write the results to `folder`."""
     from ..report import prepare, sparsity_figure, write_report
 
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"{folder} is a file; name a folder.")
+    check_folder(folder)
     corpus = load_trilingual()
     with call_at_fault():
         first, second = (np.array(corpus.texts(language), dtype=object) for language in languages)

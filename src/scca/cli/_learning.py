@@ -7,8 +7,16 @@ from typing import Annotated, Any
 import typer
 
 from .._wording import counted
-from ._options import Columns, Debug, Json, Languages, Quiet, Seed
-from ._shared import as_penalty, check_standard_input, check_written, from_pipe, listed_words, summary_of
+from ._options import Columns, Debug, DropEmpty, Json, Languages, Quiet, Seed
+from ._shared import (
+    as_penalty,
+    check_standard_input,
+    check_two_names,
+    check_written,
+    from_pipe,
+    listed_words,
+    summary_of,
+)
 from ._terminal import CallError, Terminal, one_line_errors
 
 __all__ = ["demo", "fit", "reproduce"]
@@ -18,10 +26,17 @@ __all__ = ["demo", "fit", "reproduce"]
 def fit(
     first: Annotated[
         Path,
-        typer.Argument(help="Documents of the first language, one per line; or one table or TMX; - is standard input."),
+        typer.Argument(
+            help="Documents of the first language, one per line; or one table or TMX; - is standard input.",
+            readable=False,
+        ),
     ],
-    second: Annotated[Path | None, typer.Argument(help="Their mates in the second language, line by line.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.")] = Path("model.scca"),
+    second: Annotated[
+        Path | None, typer.Argument(help="Their mates in the second language, line by line.", readable=False)
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", readable=False)] = Path(
+        "model.scca"
+    ),
     components: Annotated[
         int | None, typer.Option(min=1, help="How many; default: as many as hold on pairs left out, at most 200.")
     ] = None,
@@ -34,7 +49,9 @@ def fit(
     characters: Annotated[
         bool, typer.Option("--characters", help="Terms of 1 to --ngrams characters, for scripts without spaces.")
     ] = False,
-    stop_words: Annotated[Path | None, typer.Option(help="A file of words to leave out, one per line.")] = None,
+    stop_words: Annotated[
+        Path | None, typer.Option(help="A file of words to leave out, one per line.", readable=False)
+    ] = None,
     case: Annotated[bool, typer.Option("--case", help="Distinguish upper and lower case.")] = False,
     mu: Annotated[str, typer.Option(help='Penalty on words: "auto", "auto*0.5" or a number.')] = "auto",
     gamma: Annotated[
@@ -54,7 +71,7 @@ def fit(
     words: Annotated[
         int | None, typer.Option(min=2, help="Read at most so many words of each language, those it shares best.")
     ] = None,
-    drop_empty: Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")] = False,
+    drop_empty: DropEmpty = False,
     texts: Annotated[
         bool,
         typer.Option(
@@ -75,10 +92,15 @@ def fit(
 
     Example: zcat corpus.tsv.gz | scca fit - -o model.scca
     """
+    if str(output) == "-":
+        raise CallError("fit writes the model to a file, not to standard output; name one with -o.")
     check_written(output, first, second, stop_words)
+    check_two_names(languages=languages, columns=columns)
     check_standard_input(first, second, stop_words)
     if paper and dense:
         raise CallError("--dense is not for the paper's method; leave out --dense or --paper.")
+    if dense and mu != "auto":
+        raise CallError(f"--mu is not for --dense, which reads all words; got --mu {mu}: leave out one of the two.")
     if gamma != "auto" and not paper:
         raise CallError(f"--gamma is for the paper's method; got --gamma {gamma}: add --paper or leave it out.")
     if words and paper:
@@ -135,7 +157,9 @@ def _used_of_the_second(summary: dict[str, Any]) -> str:
 
 @one_line_errors
 def demo(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("scca-demo"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.", readable=False)] = Path(
+        "scca-demo"
+    ),
     languages: Annotated[tuple[str, str], typer.Option(help="Two of en, fr, es.")] = ("en", "fr"),
     components: Annotated[
         int | None, typer.Option(min=1, help="How many; default: as many as hold on pairs left out.")
@@ -149,6 +173,8 @@ def demo(
 
     Example: scca demo
     """
+    check_two_names(languages=languages)
+
     from ._demo import run_demo
 
     run_demo(output, languages, components, seed, Terminal(quiet, as_json))
@@ -157,16 +183,25 @@ def demo(
 @one_line_errors
 def reproduce(
     more: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", hidden=True)] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.")] = Path("scca-results"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.", readable=False)] = Path(
+        "scca-results"
+    ),
     corpus: Annotated[
         tuple[Path, Path] | None,
-        typer.Option(metavar="A B", help="Two line-aligned files; default: the built-in corpus.", show_default=False),
+        typer.Option(
+            metavar="A B",
+            help="Two line-aligned files; default: the built-in corpus.",
+            show_default=False,
+            readable=False,
+        ),
     ] = None,
     table: Annotated[
-        Path | None, typer.Option(help="One TSV, CSV, parquet or TMX instead of two files.", show_default=False)
+        Path | None,
+        typer.Option(help="One TSV, CSV, parquet or TMX instead of two files.", show_default=False, readable=False),
     ] = None,
     languages: Languages = None,
     columns: Columns = None,
+    drop_empty: DropEmpty = False,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -200,5 +235,7 @@ def reproduce(
     """
     from ._reproduce import Request, run_reproduce
 
-    request = Request(corpus, table, languages, columns, quick, splits, size or [], documents, frequencies, query, seed)
+    request = Request(
+        corpus, table, languages, columns, drop_empty, quick, splits, size or [], documents, frequencies, query, seed
+    )
     run_reproduce(output, request, [*(only or []), *(more or [])], jobs, Terminal(quiet, as_json))

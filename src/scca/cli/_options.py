@@ -7,9 +7,9 @@ import typer
 
 from .._wording import NO_VALUE
 
-__all__ = ["Columns", "Debug", "From", "Json", "Languages", "Model", "Quiet", "Seed", "option"]
+__all__ = ["Columns", "Debug", "DropEmpty", "From", "Json", "Languages", "Model", "Quiet", "Seed", "option"]
 
-Model = Annotated[Path, typer.Argument(help="A model file that `scca fit` wrote.", show_default=False)]
+Model = Annotated[Path, typer.Argument(help="A model file that `scca fit` wrote.", show_default=False, readable=False)]
 From = Annotated[
     str | None, typer.Option("--from", help="Language of the queries; by default detected from their words.")
 ]
@@ -20,7 +20,8 @@ Languages = Annotated[
 Columns = Annotated[
     tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
 ]
-Seed = Annotated[int, typer.Option(help="Seed of everything drawn at random.")]
+DropEmpty = Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything drawn at random.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
@@ -41,11 +42,23 @@ _OPTIONS = {
     "stop_words": "--stop-words",
     "top": "--top",
 }
+_NONE = {"max_iter", "tol"}  # parameters without an option
+_PHRASES = {  # names that are not parameters
+    "n_samples": "{} documents",
+    "n_samples - 1": "{}, one less than the number of documents",
+    "n_features": "{} words",
+    "X": "the first language",
+    "Y": "the second language",
+}
 _SWITCHES = {"analyzer", "anchors", "drop_empty"}  # options without a value
 
 
 def option(name: str, value: object) -> str:
     """The command-line name of a parameter of the library; unchanged if there is no option for it."""
+    if name in _NONE:
+        return ""
+    if name in _PHRASES:
+        return _PHRASES[name].format(value)
     called = _OPTIONS.get(name, name)
     if value is NO_VALUE or name in _SWITCHES:
         return called

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..datasets import load_trilingual
 from ..reproduce import NAMES, Corpus, Results, Settings, compare, count_corpus, parse_size, reproduce
 from ..text import PairedText, read_pairs
-from ._shared import check_standard_input, from_pipe, is_same_file
+from ._shared import check_standard_input, check_two_names, from_pipe, is_same_file
 from ._terminal import CallError, Terminal, call_at_fault
 
 __all__ = ["Request", "run_reproduce"]
@@ -24,6 +24,7 @@ class Request:
     table: Path | None
     languages: tuple[str, str] | None
     columns: tuple[str, str] | None
+    drop_empty: bool
     quick: bool
     splits: int
     sizes: list[str]
@@ -52,6 +53,7 @@ class Request:
         for name in ("languages", "columns"):
             if getattr(self, name):
                 words += [f"--{name}", *getattr(self, name)]
+        words += ["--drop-empty"] if self.drop_empty else []
         words += ["--quick"] if self.quick else []
         for size in self.sizes:
             words += ["--size", size]
@@ -76,7 +78,7 @@ class Request:
             )
             return self._counted(french, "built-in-en-fr"), self._counted(spanish, "built-in-en-es")
         sources = [from_pipe(given) for given in self.files()]
-        pairs = read_pairs(*sources, languages=self.languages, columns=self.columns)
+        pairs = read_pairs(*sources, languages=self.languages, columns=self.columns, drop_empty=self.drop_empty)
         counted = self._counted(pairs, _name(self.files()))
         return counted, counted
 
@@ -86,6 +88,12 @@ class Request:
             raise ValueError(f"reproduce needs at least {_FEWEST} pairs of documents; got {len(corpus)}.")
         if self.query > len(corpus):
             raise ValueError(f"--query must be at most {len(corpus)}, the number of documents; got {self.query}.")
+        for side, language in enumerate(corpus.languages):
+            if not corpus.distinct_words(side)[self.query - 1]:
+                raise ValueError(
+                    f"document {self.query} has no word in {language}, but Figure 1 counts its words; choose another "
+                    "with --query."
+                )
         return corpus
 
 
@@ -98,6 +106,7 @@ def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, te
             if name not in NAMES:
                 raise ValueError(f"there is no experiment {name!r}; choose from {', '.join(NAMES)}.")
     check_standard_input(*request.files())
+    check_two_names(languages=request.languages, columns=request.columns)
     _check_kept(folder, request.files())
     french, spanish = request.corpora()
     with terminal.progress("tasks") as progress:

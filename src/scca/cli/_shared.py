@@ -1,8 +1,9 @@
 """What several commands share: loading a model, detecting a language, checking files, formatting components."""
 
 import os
+import shlex
 from collections.abc import Sequence
-from math import isfinite
+from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need
 __all__ = [
     "as_penalty",
     "check_standard_input",
+    "check_two_names",
     "check_written",
     "clipped",
     "component_dict",
@@ -50,6 +52,13 @@ def check_written(output: Path, *inputs: Path | None) -> None:
     check_output(output)
 
 
+def check_two_names(**given: tuple[str, str] | None) -> None:
+    """Refuse options whose two names are the same, or empty."""
+    for option, names in given.items():
+        if names is not None and (names[0] == names[1] or not all(names)):
+            raise CallError(f"--{option} must be two different names; got {shlex.join(names)}.")
+
+
 def is_same_file(one: Path, other: Path) -> bool:
     """Whether two paths are the same file, by symbolic or hard links."""
     if os.path.realpath(one) == os.path.realpath(other):
@@ -71,14 +80,19 @@ def from_pipe(given: Path) -> "Path | Piped":
 
 def as_penalty(given: str, option: str) -> str | float:
     """A penalty as a parameter of the library."""
+    automatic = given.startswith("auto")
     number = given.replace(" ", "").removeprefix("auto*")
     try:
         value = 1.0 if given == "auto" else float(number)
     except ValueError:
         value = -1.0
-    if not value >= 0:
-        raise CallError(f'{option} must be "auto", "auto*FACTOR" or a number greater than 0; got {given}.')
-    return given if given.startswith("auto") else value
+    if option == "--gamma" and not automatic:
+        fits, bound = value >= 0, "of at least 0"
+    else:
+        fits, bound = 0 < value < inf, "greater than 0"
+    if not fits:
+        raise CallError(f'{option} must be "auto", "auto*FACTOR" or a number {bound}; got {shlex.quote(given)}.')
+    return given if automatic else value
 
 
 def listed_words(path: Path) -> list[str]:

@@ -49,7 +49,10 @@ def explain(
 def lexicon(
     model: Model,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The file to write; - is standard output.", show_default=False)
+        Path,
+        typer.Option(
+            "--output", "-o", help="The file to write; - is standard output.", show_default=False, readable=False
+        ),
     ] = Path("-"),
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; default: the first.")] = None,
     least: Annotated[int, typer.Option(min=1, help="Leave out words in fewer training documents.")] = 2,
@@ -78,9 +81,9 @@ def lexicon(
 @one_line_errors
 def report(
     model: Model,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write; - is standard output.")] = Path(
-        "report.html"
-    ),
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="The page to write; - is standard output.", readable=False)
+    ] = Path("report.html"),
     texts: Annotated[bool, typer.Option(help="Show training documents; otherwise only their numbers.")] = True,
     seed: Seed = 0,
     quiet: Quiet = False,

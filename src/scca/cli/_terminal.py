@@ -15,7 +15,18 @@ import typer
 from .._wording import naming
 from ._options import option
 
-__all__ = ["WRONG_CALL", "CallError", "Terminal", "call_at_fault", "harmless", "one_line_errors", "plain_json", "say"]
+__all__ = [
+    "WRONG_CALL",
+    "WRONG_INPUT",
+    "CallError",
+    "Terminal",
+    "call_at_fault",
+    "harmless",
+    "one_line_errors",
+    "plain_json",
+    "say",
+    "sentence",
+]
 
 WRONG_INPUT, WRONG_CALL, INTERRUPTED, PIPE_CLOSED = 1, 2, 130, 141  # exit statuses
 
@@ -74,13 +85,14 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except (ValueError, TypeError, OSError, ImportError) as error:
             if debug:
                 raise
-            say(f"scca: {_sentence(error)}")
+            say(f"scca: {sentence(error)}")
             raise typer.Exit(WRONG_CALL if isinstance(error, CallError) else WRONG_INPUT) from error
 
     return wrapped
 
 
-def _sentence(error: BaseException) -> str:
+def sentence(error: BaseException) -> str:
+    """An error in one line."""
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror.lower()}."
@@ -134,9 +146,9 @@ class Terminal:
                 print("\t".join(map(harmless, row)))
             return
         from rich.markup import escape
-        from rich.table import Table
+        from rich.table import Column, Table
 
-        table = Table(*(escape(harmless(name)) for name in header), box=None)
+        table = Table(*(Column(escape(harmless(name)), overflow="fold") for name in header), box=None)  # nothing is cut
         for row in rows:
             table.add_row(*(escape(harmless(field)) for field in row))
         self._out.print(table, highlight=False)

@@ -22,7 +22,10 @@ def words_asked(words: list[str] | None, file: Path | None) -> list[str]:
     """The words given as arguments and in a file, without blank lines."""
     if not words and file is None:
         raise CallError("translate needs a word; name some, or a file of words with --words.")
-    return [*(words or []), *([] if file is None else listed_words(file))]
+    asked = [*(words or []), *([] if file is None else listed_words(file))]
+    if not asked:
+        raise ValueError(f"{file} contains no word; write one per line.")
+    return asked
 
 
 def print_translations(found: Sequence[Translation], top: int, terminal: Terminal) -> None:

@@ -43,4 +43,6 @@ def _splits(cv: Splitter, n: int) -> list[Split]:
     try:
         return [(samples[train], samples[test]) for train, test in check_cv(cv).split(samples)]
     except (ValueError, TypeError, IndexError) as error:
-        raise ValueError(f"cv={cv!r} cannot split n_samples={n} pairs ({error}); pass fewer folds.") from error
+        reason = str(error).rstrip(".")
+        remedy = f"pass 2 to {n} folds, a splitter, or pairs of indices"
+        raise ValueError(f"cv={cv!r} cannot split n_samples={n} pairs ({reason}); {remedy}.") from error

@@ -213,11 +213,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_n_components(self, X: MatrixLike, Y: MatrixLike) -> int:
         n_components = self._components_asked()
         n = X.shape[0]
-        bounds = {f"n_samples{' - 1' if self.center else ''}={n - self.center}": n - self.center}
-        if "X" not in self._dual_views:
-            bounds[f"n_features={X.shape[1]} of X"] = X.shape[1]
-        if "Y" not in self._dual_views:
-            bounds[f"n_features={Y.shape[1]} of Y"] = Y.shape[1]
+        bounds = {called("n_samples - 1" if self.center else "n_samples", n - self.center): n - self.center}
+        for name, data in (("X", X), ("Y", Y)):
+            if name not in self._dual_views:
+                bounds[f"{called('n_features', data.shape[1])} of {called(name)}"] = data.shape[1]
         reason, bound = min(bounds.items(), key=lambda item: item[1])
         if n_components is None:
             return min(bound, _MOST_COMPONENTS)
@@ -259,7 +258,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Scores of samples of Y; parameters as for `transform`."""
         swapped = copy(self)  # only the result of `transform` becomes the frame that `set_output` selects
         swapped._transformed = "Y"
-        return swapped.transform(Y, diagonal)
+        scores = swapped.transform(Y, diagonal)
+        if hasattr(scores, "iloc") and hasattr(Y, "iloc"):  # also of a series, whose labels scikit-learn 1.6 drops
+            scores.index = Y.index
+        return scores
 
     def transform_pair(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, Any]:
         """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._wording import called
+from .._wording import called, either
 from ..engine import warn
 from ..solver import ComponentResult, Penalty, solve_views
 from ..views import DeflatedView, Deflation, OrientedView, View
@@ -133,11 +133,10 @@ def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
             f"they share is left; set {called('n_components', len(found))}.",
             ConvergenceWarning,
         )
-    short = [number for number, component in enumerate(found) if not component.converged]
+    short = [component for component in found if not component.converged]
     if short:
         warn(
-            f"{len(short)} of {len(found)} components did not converge (first: {short[0]}; see converged_): raise "
-            "max_iter or tol.",
+            f"{len(short)} of {len(found)} components did not converge; raise {either('max_iter', 'tol', 'mu')}.",
             ConvergenceWarning,
         )
 
@@ -184,8 +183,9 @@ class _Search:
             component = self._solve(w_view, e_view, anchor, y, half, held) if largest > 0 else None
         if component is not None:
             warn(
-                f"every remaining anchor gives an empty component; one is made with e fixed at anchor {anchor} and "
-                f"mu={component.result.mu:.3g}: lower {called('mu')} or raise {called('gamma')} to avoid this.",
+                f"every remaining anchor gives an empty component; one is made with "
+                f"{called('mu', float(f'{component.result.mu:.3g}'))}: lower {called('mu')} or raise "
+                f"{called('gamma')} to avoid this.",
                 EmptyComponentWarning,
             )
         return component

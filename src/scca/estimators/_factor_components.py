@@ -22,7 +22,7 @@ from .._validation import (
     check_verbose,
     shown,
 )
-from .._wording import called
+from .._wording import called, either
 from ..engine import Pairs, Progress, blas_threads_for, warn
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import View
@@ -66,21 +66,22 @@ class FactorComponents(PairedTransformer):
                 ConvergenceWarning,
             )
         if not fit.converged:
-            warn("the factors did not converge (see converged_); ask for fewer components.", ConvergenceWarning)
+            warn("the factors did not converge; ask for fewer components.", ConvergenceWarning)
 
         empty = [
             j for j in range(fit.scores.shape[1]) if not all(r.weights[:, j].any() for r in fit.renderings.values())
         ]
         if empty:
+            penalties = either("mu", "gamma") if self._dual_views else called("mu")
             warn(
-                f"{len(empty)} of {fit.scores.shape[1]} components have no weight in one of the views (first: "
-                f"{empty[0]}); lower mu or gamma.",
+                f"{len(empty)} of {fit.scores.shape[1]} components have no weight in one of the views; lower "
+                f"{penalties}.",
                 EmptyComponentWarning,
             )
         if held_out is not None and held_out.p_value > CHANCE:
             warn(
                 "the pairs share no more than chance: their largest correlation on pairs left out has a p-value of "
-                f"{held_out.p_value:.2g}; check that row i of X and row i of Y are the same sample.",
+                f"{held_out.p_value:.2g}; check that both sides of each pair belong together.",
                 DataWarning,
             )
 

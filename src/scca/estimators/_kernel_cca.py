@@ -109,6 +109,8 @@ class KernelCCA(PairedTransformer):
         left, values, right = svd(cross, full_matrices=False)
 
         found = slice(min(pair.n_components, len(values)))
+        if not len(values):
+            raise ValueError("the kernel matrix of X or of Y has rank 0; pass kernels of samples that differ.")
         if len(values) < pair.n_components:
             warn(
                 f"a view has rank {len(values)}, so only that many of n_components={pair.n_components} components "

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from .._validation import check_varies
 from ..engine import Collector, Pairs, Samples, collected, silenced
 from ._factor_components import models_of_path
 from ._preparing import PreparedPair
@@ -74,8 +75,16 @@ def fits_of_a_fold(
 ) -> list[Fit]:
     """All fits of a fold, to the same prepared pairs, one in memory at a time; `quiet` warnings are dropped."""
     first_model, first = task[0]
+    training = pairs.training(first.train)
+    for name, view in zip("XY", training, strict=True):
+        if first_model.center and name not in pairs.precomputed:
+            check_varies(
+                view,
+                f"{name} in the training pairs of fold {first.fold}",
+                "pass other folds, for example KFold(shuffle=True)",
+            )
     with _named(first):
-        prepared = first_model.prepare_checked(*pairs.training(first.train))
+        prepared = first_model.prepare_checked(*training)
     held_out = pairs.held_out(first.test, first.train)
     order = sorted(range(len(task)), key=lambda position: task[position][1].penalties.place)
     models = fitted_models([task[position][0] for position in order], prepared)

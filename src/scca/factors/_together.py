@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
 
@@ -34,7 +35,8 @@ def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[
         with collected() as warned:
             return function(item), warned
 
-    done = list(_pool().map(with_warnings, items))
+    contexts = [copy_context() for _ in items]  # not inherited by threads; `naming` is part of it
+    done = list(_pool().map(lambda context, item: context.run(with_warnings, item), contexts, items))
     for _, warned in done:  # in the calling thread, which knows the user's line and the collectors
         for category, message in warned.first.items():
             warn(message, category)

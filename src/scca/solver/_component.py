@@ -9,6 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._types import MatrixLike, PenaltyLike
 from .._validation import check_choice, check_count, check_flag, check_kernel_matrix, check_matrix, check_tolerance
+from .._wording import either
 from ..engine import blas_threads_for, warn
 from ..views import FeatureView, View, storage_of
 from ._certified import Algorithm, Outcome, solve_certified
@@ -219,12 +220,11 @@ def finished(
         from sklearn.exceptions import ConvergenceWarning  # imported late: it loads all of scikit-learn
 
         short = outcome.n_iter == max_iter
-        remedy = (
-            f"raise max_iter (now {max_iter}) or tol" if short else "rounding error prevents a smaller gap: raise tol"
-        )
+        names = either("max_iter", "tol", "mu") if short else either("tol", "mu")
+        remedy = f"raise {names}" if short else f"rounding error prevents a smaller gap: raise {names}"
         warn(
             f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g}, above "
-            f"tol={tol:.2g}; {remedy}.",
+            f"the required {tol:.2g}; {remedy}.",
             ConvergenceWarning,
         )
     return ComponentResult(

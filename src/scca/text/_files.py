@@ -1,9 +1,12 @@
-"""Opening a user's files, plain or gzip, with one-sentence errors."""
+"""Opening a user's files, plain or gzip, with one-sentence errors.
+
+No file may take more memory than about 100 times its size. Compressed files are limited by their `Allowance`; plain
+ones need no limit, since a line never takes more. A pipe has no size before it is read, so its bytes are counted.
+"""
 
 import gzip
 import io
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -18,6 +21,7 @@ from typing import Any, BinaryIO
 __all__ = ["Allowance", "PairError", "Piped", "check_regular", "opened", "optional", "readable"]
 
 _LEAST, _RATIO = 2**24, 100  # a file may unpack to so many bytes, or times its size; text shrinks to about a fifth
+_PIECE, _MOST_PIPED = 2**20, 2**31  # bytes copied from a pipe, at a time and in total
 _DOCUMENT = 64  # bytes of memory per document in addition to its text
 
 
@@ -69,7 +73,23 @@ class Piped:
             open(descriptor, "wb") as file,
             nullcontext(sys.stdin.buffer) if str(path) == "-" else open(path, "rb") as stream,
         ):
-            shutil.copyfileobj(stream, file)
+            self._copy(stream, file)
+
+    def _copy(self, stream: BinaryIO, file: BinaryIO) -> None:
+        try:
+            while piece := stream.read(_PIECE):
+                if file.tell() + len(piece) > _MOST_PIPED:
+                    raise PairError(
+                        f"{self} has more than {_MOST_PIPED // 2**20} MiB, the limit for a pipe; "
+                        "write it to a file and name that."
+                    )
+                file.write(piece)
+            file.flush()
+        except OSError as error:
+            raise PairError(
+                f"{self} cannot be copied to {tempfile.gettempdir()} ({error.strerror}); make room there, set TMPDIR "
+                "to another folder, or write it to a file and name that."
+            ) from error
 
     def __str__(self) -> str:
         return self.name
@@ -119,7 +139,7 @@ class Allowance:
         if self._left < 0:
             raise PairError(
                 f"{self._path} unpacks to more than {self._most} bytes of text, the most that a file of its size may "
-                f"hold, each document counted as {_DOCUMENT} more; unpack it to a plain file if all of it is meant."
+                f"hold, each document counted as {_DOCUMENT} more; unpack it to a plain file if all of it is needed."
             )
 
 

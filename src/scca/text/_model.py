@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
-from .._validation import DataWarning, check_choice, check_count
-from .._wording import called
-from ..engine import warn
+from .._validation import AllZeroWarning, DataWarning, check_choice, check_count, shown
+from .._wording import called, counted
+from ..engine import silenced, warn
 from ..estimators import SparseCCA
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
@@ -139,7 +139,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 f"fit takes a PairedText; got a {type(pairs).__name__}: use read_pairs or PairedText.of(first, second)."
             )
         if len(pairs) < 2:
-            raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}.")
+            raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}: add some.")
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         log_counts = self.anchors is None if log_counts == "auto" else log_counts
         vectorizers, views, unmatched = [], [], None
@@ -161,7 +161,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             unmatched = absent if unmatched is None else [word for word in unmatched if word in absent]
         if unmatched:
             count = "1 stop word occurs" if len(unmatched) == 1 else f"{len(unmatched)} stop words occur"
-            warn(f"{count} in no document (first: {unmatched[0]!r}); check the spelling.", DataWarning)
+            warn(f"{count} in no document (first: {shown(unmatched[0])}); check the spelling.", DataWarning)
         X, Y = views
         model = SparseCCA(
             self._n_components(X, Y),
@@ -177,7 +177,10 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
-        model.fit_with_progress(X, Y, progress)
+        for language, view in zip(pairs.languages, views, strict=True):
+            _warn_of_unread(language, view)
+        with silenced(AllZeroWarning):
+            model.fit_with_progress(X, Y, progress)
         self.languages_ = tuple(pairs.languages)
         self.vectorizers_ = tuple(vectorizers)
         self.scca_ = model
@@ -239,8 +242,8 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         counts = [int(np.sum(vectorizer.transform(documents) != 0)) for vectorizer in self.vectorizers_]
         if counts[0] == counts[1]:
             raise ValueError(
-                f"the language of the documents cannot be detected: {counts[0]} of their words are known in both "
-                f"{self.languages_[0]} and {self.languages_[1]}; name it with {called('source')}."
+                f"the language of the documents cannot be detected: equally many of their words ({counts[0]}) are "
+                f"known in {self.languages_[0]} and in {self.languages_[1]}; name it with {called('source')}."
             )
         return self.languages_[int(counts[1] > counts[0])]
 
@@ -374,6 +377,16 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 for c in self.components()
                 for item in getattr(c, kind)
             ]
+        )
+
+
+def _warn_of_unread(language: str, vectors: sp.csr_array) -> None:
+    unread = np.flatnonzero(np.diff(vectors.indptr) == 0)
+    if len(unread):
+        warn(
+            f"{language} has {counted(len(unread), 'document')} without any word that is read (first: document "
+            f"{unread[0] + 1}); such documents carry no information: lower {called('min_df')}, or drop the pairs.",
+            DataWarning,
         )
 
 

@@ -1,12 +1,14 @@
 """Pairs in two string columns of a .parquet file."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ._files import Allowance, PairError, check_regular, optional
 from ._lines import LONGEST
+from ._parquet_pages import page_sizes
 from ._tables import choose_columns
 
 __all__ = ["ParquetPairs"]
@@ -59,15 +61,26 @@ class ParquetPairs:
                 start += batch.num_rows
 
     def _check_sizes(self, metadata: Any, columns: list[str]) -> None:
-        """Refuse columns that would fill the memory, by the sizes in the file's metadata."""
-        for group in map(metadata.row_group, range(metadata.num_row_groups)):
-            for column in map(group.column, range(group.num_columns)):
-                size, most = column.total_uncompressed_size, max(_LEAST, _RATIO * column.total_compressed_size)
-                if column.path_in_schema in columns and size > most:
-                    raise PairError(
-                        f"Column {column.path_in_schema!r} of {self.path} unpacks to {size} bytes, where {most} are "
-                        "allowed for its packed size; write the file again without compression if all of it is meant."
-                    )
+        """Refuse columns that would fill the memory, by the sizes of their pages."""
+        with open(self.path, "rb") as file:
+            for group in map(metadata.row_group, range(metadata.num_row_groups)):
+                for column in map(group.column, range(group.num_columns)):
+                    if column.path_in_schema in columns:
+                        self._check_size(file, column)
+
+    def _check_size(self, file: BinaryIO, column: Any) -> None:
+        try:
+            size = sum(page_sizes(file, column))
+        except (ValueError, OverflowError, OSError) as error:  # the last two for an impossible offset
+            raise PairError(f"{self.path} cannot be read as Parquet ({error}); write or download it again.") from error
+        # not more than the file has: a false packed size would allow anything
+        packed = min(column.total_compressed_size, os.path.getsize(self.path))
+        most = max(_LEAST, _RATIO * packed)
+        if size > most:
+            raise PairError(
+                f"Column {column.path_in_schema!r} of {self.path} unpacks to {size} bytes, where {most} are allowed "
+                "for its packed size; write the file again without compression if all of it is needed."
+            )
 
     def _texts(self, batch: Any, column: str, start: int) -> list[str | None]:
         values = batch.column(column)

@@ -4,6 +4,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from .._validation import shown
 from .._wording import called, counted
 from ._files import PairError, Piped
 from ._lines import LONGEST, lines
@@ -11,6 +12,7 @@ from ._lines import LONGEST, lines
 __all__ = ["TablePairs", "choose_columns"]
 
 
+_LISTED = 20  # column names listed in a message
 _LONGEST_NAME = 4  # words; a longer field in the first row is text, which a header would lose
 
 
@@ -48,8 +50,13 @@ class TablePairs:
 
 def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
     """The two requested columns, or the only two."""
-    listed = ", ".join(map(repr, names))
+    listed = ", ".join(map(shown, names[:_LISTED])) + (", ..." if len(names) > _LISTED else "")
     if columns is None:
+        if len(names) < 2:
+            raise PairError(
+                f"{path} has {counted(len(names), 'column')} ({listed}), but two are needed; check the file and its "
+                "column separator."
+            )
         if len(names) != 2:
             raise PairError(
                 f"{path} has {counted(len(names), 'column')} ({listed}); pass {called('columns')} with the names "
@@ -66,7 +73,7 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
         if names.count(column) != 1:
             complaint = "has no column" if column not in names else "has more than one column"
             raise PairError(
-                f"{path} {complaint} {column!r} among {listed}; pass {called('columns')} with two unique names."
+                f"{path} {complaint} {shown(column)} among {listed}; pass {called('columns')} with two unique names."
             )
     return columns
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .._validation import shown
 from .._wording import called
 from ._files import PairError, Piped, opened, optional
 from ._lines import LONGEST
@@ -53,11 +54,13 @@ def _only_languages(path: Path | Piped) -> tuple[str, str]:
         for language, _ in _variants(unit):
             languages.setdefault(_code(language), language)
     if len(languages) != 2:
-        listed = ", ".join(map(repr, languages.values())) or "none"
-        raise PairError(
-            f"{path} must have two languages but has {len(languages)} ({listed}); pass "
-            f"{called('languages')} with two of those it has."
+        listed = ", ".join(map(shown, languages.values())) or "none"
+        remedy = (
+            f"pass {called('languages')} with two of those it has"
+            if len(languages) > 2
+            else "name a file with segments in two languages"
         )
+        raise PairError(f"{path} must have two languages but has {len(languages)} ({listed}); {remedy}.")
     one, other = languages.values()
     return one, other
 

@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, overload
 from weakref import WeakKeyDictionary
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import PenaltyLike
-from .._validation import check_count
+from .._validation import check_count, shown
 from .._wording import called
 from ..engine import Progress
 from ..views import Preparation
@@ -110,8 +111,8 @@ class Translating:
         """
         side = 0 if source is None else self._side(source)
         least, top = check_count(least, "least"), check_count(top, "top")
-        if not 0 <= trust <= 1:
-            raise ValueError(f"trust must be a number from 0 to 1; got {trust!r}.")
+        if not isinstance(trust, Real) or not 0 <= trust <= 1:
+            raise ValueError(f"trust must be a number from 0 to 1; got {shown(trust)}.")
         entries = self._lexicographer(progress).entries(side, top)
         kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
         return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
@@ -154,6 +155,8 @@ class Translating:
     def _position(self, word: str, source: str | None) -> tuple[int, int]:
         """The language and the column of a word."""
         check_is_fitted(self)
+        if not isinstance(word, str):
+            raise ValueError(f"a word to translate must be a string; got {shown(word)}.")
         sides = (0, 1) if source is None else (self._side(source),)
         read = {side: self._read(side) for side in sides}
         columns = {side: self.vectorizers_[side].position(word) for side in sides}
@@ -162,13 +165,13 @@ class Translating:
             return next(iter(found.items()))
         if found:
             raise UnknownWordError(
-                f"{word!r} is a word of both {' and '.join(self.languages_)}; name its language with "
+                f"{shown(word)} is a word of both {' and '.join(self.languages_)}; name its language with "
                 f"{called('source')}."
             )
         known = [str(name) for side in sides for name in self.vectorizers_[side].words_[read[side]]]
         close = difflib.get_close_matches(word.lower(), known, n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "try another word."
-        raise UnknownWordError(f"{word!r} is none of the {len(known)} words the model knows; {hint}")
+        raise UnknownWordError(f"{shown(word)} is none of the {len(known)} words the model knows; {hint}")
 
     def _all_words(self, side: int) -> Preparation:
         """The preparation for comparing words: without feature weights, which would find fewer right words.

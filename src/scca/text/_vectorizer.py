@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from .._validation import DataWarning, check_count, check_flag, shown
-from .._wording import called
+from .._wording import called, counted
 from ..engine import warn
 
 __all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
@@ -89,19 +89,15 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         min_df = self.check_settings()
         seen: set[str] = set()
         counter = self._counter(None, seen)
-        try:
-            counts = sp.csc_array(counter.fit_transform(_checked(documents)))
-        except ValueError as error:
-            if "empty vocabulary" not in str(error):
-                raise
-            raise ValueError("the documents contain no word: pass texts of letters, or fewer stop words.") from error
+        counts = self._counted(counter, documents).tocsc()
         if self.analyzer == "word":
             _warn_of_unspaced(counter.get_feature_names_out())
         kept, idf = inverse_frequencies(np.diff(counts.indptr), counts.shape[0], min_df)
         if not len(kept):
             raise ValueError(
-                f"no word is left: of {counts.shape[1]} words none is in at least {called('min_df', min_df)} and in "
-                f"fewer than all {counts.shape[0]} documents; lower {called('min_df')} or pass more documents."
+                f"no word is left: of {counted(counts.shape[1], 'word')} none is in at least "
+                f"{called('min_df', min_df)} and in fewer than all {counts.shape[0]} documents; lower "
+                f"{called('min_df')} or pass more documents."
             )
         self.words_ = counter.get_feature_names_out()[kept]
         self.idf_ = np.log((1 + counts.shape[0]) / (1 + np.diff(counts.indptr)[kept])) + 1 if self.log_counts else idf
@@ -111,7 +107,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         """`min_df`; raises ValueError for an invalid parameter."""
         if isinstance(self.stop_words, str):
             raise ValueError(
-                f"{called('stop_words')} must be a list of words; got the text {self.stop_words!r}: list the words."
+                f"{called('stop_words')} must be a list of words; got the text {shown(self.stop_words)}: pass a list of "
+                "its words."
             )
         if self.stop_words is not None and not all(isinstance(word, str) for word in self.stop_words):
             raise ValueError(f"stop_words must be None or a list of words; got {shown(self.stop_words)}.")
@@ -132,7 +129,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
         """Counts of all words in each document, before anything is left out or weighted, and the words."""
         counter = self._counter(None)
-        counts = sp.csr_array(counter.fit_transform(_checked(documents)))
+        counts = self._counted(counter, documents)
         counts.sort_indices()
         return counts, counter.get_feature_names_out()
 
@@ -152,6 +149,23 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         """The words, one per column of the vectors."""
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)
+
+    def _counted(self, counter: CountVectorizer, documents: Iterable[str]) -> sp.csr_array:
+        try:
+            return sp.csr_array(counter.fit_transform(_checked(documents)))
+        except ValueError as error:
+            if "empty vocabulary" not in str(error):
+                raise
+            raise ValueError(self._no_word()) from error
+
+    def _no_word(self) -> str:
+        if self.analyzer != "word":
+            return "the documents contain no character: pass texts."
+        remedy = f"pass fewer {called('stop_words')}, " if self.stop_words else ""
+        return (
+            f"the documents contain no word of two letters or more: {remedy}pass texts of words, or "
+            f"{called('analyzer', 'char')} to read characters."
+        )
 
     def _spelt(self, text: str) -> str:
         return _lowered(text) if self.lowercase else _composed(text)
