@@ -107,8 +107,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         """`min_df`; raises ValueError for an invalid parameter."""
         if isinstance(self.stop_words, str):
             raise ValueError(
-                f"{called('stop_words')} must be a list of words; got the text {shown(self.stop_words)}: pass a list of "
-                "its words."
+                f"{called('stop_words')} must be a list of words; got the text {shown(self.stop_words)}: list the "
+                "words."
             )
         if self.stop_words is not None and not all(isinstance(word, str) for word in self.stop_words):
             raise ValueError(f"stop_words must be None or a list of words; got {shown(self.stop_words)}.")
