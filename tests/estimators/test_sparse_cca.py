@@ -242,8 +242,9 @@ class TestAnchors:
     def test_when_none_is_left_the_anchor_is_held(self):
         rng = np.random.default_rng(0)
         X, Y = rng.standard_normal((20, 1)), rng.standard_normal((20, 3))  # one feature: mean = max, always empty
-        with pytest.warns(EmptyComponentWarning, match="every remaining anchor gives an empty component; .* anchor 0"):
+        with pytest.warns(EmptyComponentWarning, match="every remaining anchor gives an empty component; .* mu=0"):
             model = SparseCCA(1, **PAPER).fit(X, Y)
+        assert model.anchors_.tolist() == [0]
         assert model.gamma_[0] == np.inf
         assert np.count_nonzero(model.y_weights_) == 1
         assert np.isfinite(model.x_weights_).all()

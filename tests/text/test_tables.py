@@ -8,7 +8,7 @@ import pytest
 from reading import MIB, refusal
 
 from scca._validation import DataWarning
-from scca.text import read_pairs
+from scca.text import PairError, read_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -90,6 +90,23 @@ def test_malformed_csv_is_refused_with_its_line(write, row, reason):
     message = refusal(write("a.csv", 'en,fr\n1,"2\n2"\n' + row))
     assert "the row that starts at line 4" in message
     assert reason in message
+
+
+@pytest.mark.parametrize(("name", "text"), [("a.csv", 'en,fr\na,"b"c\nd,e\n'), ("a.tsv", "en\tfr\na\nd\te\n")])
+def test_a_refused_table_is_closed(write, monkeypatch, name, text):
+    """While its error is kept too: the garbage collector would warn of an open file, wherever it happens to run."""
+    files = []
+
+    def recorded(*given):
+        files.append(open(*given))  # noqa: SIM115: closed by the code under test
+        return files[-1]
+
+    monkeypatch.setattr("scca.text._files.open", recorded, raising=False)
+    with pytest.raises(PairError) as kept:
+        read_pairs(write(name, text))
+    assert kept.value.__traceback__ is not None
+    assert files
+    assert all(file.closed for file in files)
 
 
 def test_csv_fields_may_be_long_but_not_endless(write):

@@ -1,7 +1,8 @@
 """Pairs in two columns of a .csv or .tsv file with a header row; every field is text, even "NA" and "null"."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from pathlib import Path
 
 from .._validation import shown
@@ -36,16 +37,16 @@ class TablePairs:
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         one, other = (self._header.index(column) for column in self.columns)
-        rows = self._rows(self.path)
-        next(rows)
-        for number, (line, row) in enumerate(rows, 1):
-            # too many fields are as bad as too few: an unquoted separator has split a text
-            if len(row) != len(self._header):
-                raise PairError(
-                    f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the header "
-                    f"has {len(self._header)}; add or quote fields so that they agree."
-                )
-            yield row[one], row[other]
+        with closing(self._rows(self.path)) as rows:
+            next(rows)
+            for number, (line, row) in enumerate(rows, 1):
+                # too many fields are as bad as too few: an unquoted separator has split a text
+                if len(row) != len(self._header):
+                    raise PairError(
+                        f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the "
+                        f"header has {len(self._header)}; add or quote fields so that they agree."
+                    )
+                yield row[one], row[other]
 
 
 def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
@@ -78,24 +79,26 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
     return columns
 
 
-def _tsv_rows(path: Path | Piped) -> Iterator[tuple[int, list[str]]]:
+def _tsv_rows(path: Path | Piped) -> Generator[tuple[int, list[str]], None, None]:
     # no quoting at all (csv's QUOTE_NONE): a stray quote must never swallow the next lines
-    for number, line in enumerate(lines(path), 1):
-        yield number, line.split("\t")
+    with closing(lines(path)) as content:
+        for number, line in enumerate(content, 1):
+            yield number, line.split("\t")
 
 
-def _csv_rows(path: Path | Piped) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(path: Path | Piped) -> Generator[tuple[int, list[str]], None, None]:
     # csv's limit belongs to the whole process, so it is raised but never lowered
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     # strict, since csv otherwise silently takes everything after an unclosed quote as one field
-    reader = csv.reader(lines(path, ends=True), strict=True)
-    line = 1
-    try:
-        for row in reader:
-            yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise PairError(
-            f"{path} is not valid CSV in the row that starts at line {line} ({error}); quote fields that contain "
-            "quotes, commas or line ends, and double the quotes inside."
-        ) from error
+    with closing(lines(path, ends=True)) as content:
+        reader = csv.reader(content, strict=True)
+        line = 1
+        try:
+            for row in reader:
+                yield line, row
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise PairError(
+                f"{path} is not valid CSV in the row that starts at line {line} ({error}); quote fields that contain "
+                "quotes, commas or line ends, and double the quotes inside."
+            ) from error
