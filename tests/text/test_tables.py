@@ -98,7 +98,7 @@ def test_a_refused_table_is_closed(write, monkeypatch, name, text):
     files = []
 
     def recorded(*given):
-        files.append(open(*given))  # noqa: SIM115: closed by the code under test
+        files.append(open(*given))  # noqa: SIM115  (closed by the code under test)
         return files[-1]
 
     monkeypatch.setattr("scca.text._files.open", recorded, raising=False)
