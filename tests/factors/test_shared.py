@@ -52,10 +52,11 @@ def assert_same_factors(found, values, pooled):
 
 
 @pytest.mark.parametrize("n_views", [2, 3])
-@pytest.mark.parametrize("few", [3000, 0])  # by spectra, by products
+@pytest.mark.parametrize("few", [3000, 0])  # by spectra, by covariances
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_solve_the_problem_over_all_views(data, n_views, few, store, monkeypatch):
     monkeypatch.setattr(module, "_FEW", few)
+    monkeypatch.setattr(module, "_TOLERANCE", 1e-9)  # which single precision does not reach
     views, ridges = [prepared(store(X)) for X in data[:n_views]], [0.3, 1.0, 0.5][:n_views]
     found = shared_factors(views, 3, ridges)
     assert_same_factors(found, *dense_solution([prepare(X) for X in data[:n_views]], ridges, 3))
@@ -126,8 +127,9 @@ def wide(rng):
 
 @pytest.fixture
 def by_products(monkeypatch):
-    """Nothing by spectra; few features coupled and few rows at a time, so that neither is the whole."""
+    """Nothing by spectra or covariances; few features coupled and few rows at a time, so that neither is the whole."""
     monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(module, "_MOST_FEATURES", 0)
     monkeypatch.setattr(products, "_MOST_COUPLED", 20)
     monkeypatch.setattr(products, "_BLOCK_ENTRIES", 4000)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Pairs
-from ..factors import equalized, shared_factors, varimax
+from ..factors import balanced_factors, equalized, varimax
 from ..views import PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
@@ -56,7 +56,7 @@ def find_factors(
 
     Simple structure is sought in the views with sparse weights; in all views if there are none.
     """
-    found = shared_factors(list(views.values()), n_components, [settings.ridge] * len(views))
+    found = balanced_factors(list(views.values()), n_components, [settings.ridge] * len(views))
     if not len(found.values):
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # so that the strongest factors count most when scores are compared

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from ._products import Products, images
 from ._together import inner, times, together
 
-__all__ = ["Solutions", "leading_solutions"]
+__all__ = ["Solutions", "leading_solutions", "residuals_of"]
 
 _DEPENDENT = 1e-8  # of a direction's squared norm: a smaller part outside the others' span is rounding error
 _ORTHOGONAL = 1e-10  # inner product of unit directions above which they are orthogonalised again
@@ -108,7 +108,7 @@ class _Basis:
 
     def residuals(self, values: np.ndarray, mixtures: Blocks) -> tuple[Blocks, np.ndarray]:
         found = [[times(self.held(v, u), mixture) for u in range(len(mixtures))] for v, mixture in enumerate(mixtures)]
-        return _residuals(found, values)
+        return residuals_of(found, values)
 
     def shrink(self, mixtures: Blocks) -> None:
         """Shrink every basis to these combinations, made orthonormal."""
@@ -144,7 +144,7 @@ def leading_solutions(
             residuals, sizes = basis.residuals(values, mixtures)
             if is_last or (sizes <= tol).all():
                 vectors = basis.combined(mixtures)
-                residuals, sizes = _residuals(images(products, vectors), values)
+                residuals, sizes = residuals_of(images(products, vectors), values)
                 basis.n_products += len(values)
                 if is_last or (sizes <= tol).all():
                     break
@@ -184,7 +184,7 @@ def _singular(matrix: np.ndarray, count: int) -> tuple[np.ndarray, Blocks]:
     return values, [matrix.T @ left / np.maximum(values, np.finfo(np.float64).tiny), left]
 
 
-def _residuals(found: list[Blocks], values: np.ndarray) -> tuple[Blocks, np.ndarray]:
+def residuals_of(found: list[Blocks], values: np.ndarray) -> tuple[Blocks, np.ndarray]:
     """sum over u != v of C_vu w_u - sigma B_v w_v in every view, and its norm relative to that of sigma B w."""
     views = range(len(found))
     right = [values * found[v][v] for v in views]

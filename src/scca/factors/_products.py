@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._compile import compiled
-from ..views import FeatureView, SparseStorage
+from ..views import FeatureView
+from ._covariances import covariance, sample_scale, scaled_rows
 from ._together import parts, together
 from ._triangle import Triangle
 
@@ -19,7 +19,6 @@ _MOST_COUPLED = 24_000  # features whose covariance matrix is factorised: it tak
 _SINGLE = 3e-6  # relative residual of an inverse in single precision
 _LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
 _MAX_ITER = 1000
-_COUPLED_AT_ONCE = 512  # coupled features per task of a thread
 _MOST_COPIED = 1 << 27  # entries of dense columns copied to compute their covariances
 
 
@@ -34,11 +33,8 @@ class Products:
         self.shape = view.shape
         self.ridge = ridge
         self._view = view
-        self._rows: Any = None
-        self._scale = np.ones(view.shape[0]) if view.scale is None else view.scale
-        if isinstance(view.storage, SparseStorage):
-            self._rows = sp.csr_array(view.storage.csc, dtype=np.float64)
-            self._rows.data *= np.repeat(self._scale, np.diff(self._rows.indptr))
+        self._rows: Any = scaled_rows(view)
+        self._scale = sample_scale(view)
         self._squares = view.square_norms() + ridge
 
     @property
@@ -108,36 +104,16 @@ class Products:
         size = min(m, _MOST_COUPLED, m if self.by_rows else max(1, _MOST_COPIED // n))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
         shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
+        coupled = self._view.restricted(self._coupled)
         while True:
-            covariance = self._covariance()
-            covariance[np.diag_indices_from(covariance)] += shift
+            covariance_ = covariance(coupled, coupled, np.float32)
+            covariance_[np.diag_indices_from(covariance_)] += shift
             try:
-                self._triangle = Triangle(covariance)
+                self._triangle = Triangle(covariance_)
                 break
             except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
                 shift *= 10
         self._is_exact = size == m and shift == self.ridge
-
-    def _covariance(self) -> np.ndarray:
-        """The covariance matrix of the coupled features, in single precision; at least its lower half."""
-        if self._rows is None:
-            columns = self._view.columns(self._coupled)
-            return (columns.T @ columns).astype(np.float32)
-        rows = sp.csr_array(self._rows[:, self._coupled])
-        columns = rows.tocsc()
-        size = len(self._coupled)
-        mean, sums, weight = np.zeros(size), np.zeros(size), 0.0
-        if self._view.mean is not None:
-            mean, sums = self._view.mean[self._coupled], columns.T @ self._scale
-            weight = float(self._scale @ self._scale)
-        out = np.zeros((size, size), dtype=np.float32)
-
-        def compute(chosen: slice) -> None:
-            stored = (columns.data, columns.indices, columns.indptr, rows.data, rows.indices, rows.indptr)
-            _covariances(*stored, mean, sums, weight, chosen.start, chosen.stop, out)
-
-        together(compute, parts(0, size, _COUPLED_AT_ONCE))
-        return out
 
     def precondition(self, R: np.ndarray) -> np.ndarray:
         """Approximately (M'M + ridge)^-1 R: exact for the features that vary most, diagonal for the others."""
@@ -168,31 +144,3 @@ def row_blocks(products: Sequence[Products], n_columns: int) -> list[slice]:
     n = products[0].shape[0]
     step = max(_BLOCK_ENTRIES // max(1, n_columns), -(-n // _MOST_BLOCKS))
     return parts(0, n, max(1, step)) if all(view.by_rows for view in products) else [slice(0, n)]
-
-
-@compiled
-def _covariances(
-    by_column: np.ndarray,
-    rows: np.ndarray,
-    starts: np.ndarray,
-    by_row: np.ndarray,
-    columns: np.ndarray,
-    row_starts: np.ndarray,
-    mean: np.ndarray,
-    sums: np.ndarray,
-    weight: float,
-    first: int,
-    last: int,
-    out: np.ndarray,
-) -> None:
-    """Rows first:last of (S - d a')'(S - d a'), computed from the rows of S; a is the mean, S'd sums, d'd weight."""
-    line = np.empty(len(mean))
-    for j in range(first, last):
-        for other in range(len(mean)):
-            line[other] = (weight * mean[j] - sums[j]) * mean[other] - mean[j] * sums[other]
-        for p in range(np.uint64(starts[j]), np.uint64(starts[j + 1])):
-            i, value = np.uint64(rows[p]), by_column[p]
-            for q in range(np.uint64(row_starts[i]), np.uint64(row_starts[i + np.uint64(1)])):
-                line[np.uint64(columns[q])] += value * by_row[q]
-        for other in range(len(mean)):
-            out[j, other] = line[other]

@@ -11,9 +11,10 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..engine import one_blas_thread
 from ..views import FeatureView, LinearKernelView, View
-from ._iteration import leading_solutions
+from ._iteration import Solutions, leading_solutions
 from ._products import Products
 from ._spectrum import spectrum_of
+from ._whitened import of_two, whitened_solutions
 
 __all__ = ["SharedFactors", "shared_factors"]
 
@@ -24,6 +25,8 @@ _AT_ONCE = (8, 16)  # directions added per round of the iteration, at least and 
 _MAX_ITER = 200
 _TOLERANCE = 1e-3  # relative residual of every factor; sigma then has an error of about its square
 _SEED = 0
+_MOST_FEATURES = 6000  # of a view of many samples, those that vary most, in which its factors are found
+_MOST_OF_VARIANCE = 0.8  # that these have; otherwise factors are found in all features
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,18 +57,20 @@ class SharedFactors:
         return self.residuals <= _TOLERANCE
 
 
-def shared_factors(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> SharedFactors:
+def shared_factors(
+    views: Sequence[View], n_components: int, ridges: Sequence[float], most_features: int | None = None
+) -> SharedFactors:
     """Up to `n_components` factors of two or more views; fewer if the views share fewer.
 
-    Small views and kernel matrices by their spectra; large views by products with their features alone, for all factors
-    at once.
+    Small views and kernel matrices by their spectra. Large views by the covariances of their features, if at most 6,000
+    (or `most_features`) of them have most of the variance, and otherwise by products with all features.
     """
     features = [view for view in map(_features, views) if view is not None]
     ranks = [min(view.shape) for view in features]
     large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
     if large and len(features) == len(views):
         with one_blas_thread():  # the same order of sums for any number of threads
-            return _orthonormal(*_by_products(features, n_components, ridges))
+            return _orthonormal(*_by_features(features, n_components, ridges, most_features or _MOST_FEATURES))
     return _orthonormal(*_by_spectra(views, n_components, ridges))
 
 
@@ -101,7 +106,7 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
         return out
 
     if len(views) == 2:
-        values, Z = _of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
+        values, Z = of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
     elif size <= _SMALL:
         matrix = G.T @ G
         for block in blocks:
@@ -117,29 +122,34 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
     return G @ Z, values, residuals
 
 
-def _of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-    """For two views the eigenvectors are pairs of singular vectors of M = G_1'G_2, found from the smaller product."""
-    transposed = M.shape[0] > M.shape[1]
-    M = M.T if transposed else M
-    size = len(M)
-    squares, U = eigh(M @ M.T, subset_by_index=(size - n_components, size - 1))
-    squares[squares <= size * np.finfo(np.float64).eps * squares.max(initial=0.0)] = (
-        0.0  # rounding error of the squares
-    )
-    values = np.sqrt(squares)
-    V = M.T @ U / np.where(values > 0, values, 1.0)
-    return values, np.vstack([V, U] if transposed else [U, V]) / np.sqrt(2.0)
+def _by_features(
+    views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], most_features: int
+) -> tuple[Any, ...]:
+    views = [_leading_features(view, most_features) for view in views]
+    n_components = min(n_components, *(view.shape[1] for view in views))
+    if max(view.shape[1] for view in views) <= _MOST_FEATURES:
+        found = whitened_solutions(views, n_components, ridges, tol=_TOLERANCE)
+    else:
+        found = _iterated(views, n_components, ridges)
+    pooled = sum(view.matmat(vectors) for view, vectors in zip(views, found.vectors, strict=True))
+    return pooled, found.values, found.residuals
 
 
-def _by_products(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> tuple[Any, ...]:
+def _leading_features(view: FeatureView, most_features: int) -> FeatureView:
+    """The features that vary most, if they have most of the variance: rare words share what frequent ones share."""
+    squares = view.square_norms()
+    order = np.argsort(-squares, kind="stable")
+    if most_features >= len(order) or squares[order[:_MOST_FEATURES]].sum() < _MOST_OF_VARIANCE * squares.sum():
+        return view
+    return view.restricted(np.sort(order[:most_features]))
+
+
+def _iterated(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> Solutions:
     """By an iteration on the features of all views, with the scores of only some rows in memory at a time."""
     products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     for product in products:
         product.couple()
-    n_components = min(n_components, *(view.shape[1] for view in views))
     at_once = int(np.clip(n_components // 8, *_AT_ONCE))
     rng = np.random.default_rng(_SEED)
     start = [product.precondition(rng.standard_normal((product.shape[1], at_once))) for product in products]
-    found = leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)
-    pooled = sum(product.scores(vectors) for product, vectors in zip(products, found.vectors, strict=True))
-    return pooled, found.values, found.residuals
+    return leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)

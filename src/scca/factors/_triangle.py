@@ -1,4 +1,6 @@
-"""Cholesky factorisation of a large symmetric matrix, in place and in single precision, for a preconditioner."""
+"""Cholesky factorisation of a large symmetric matrix, in place, threads sharing fixed tiles."""
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -8,7 +10,8 @@ __all__ = ["Triangle"]
 
 _TILE = 512  # rows and columns that are factorised at a time
 _TALL = 2048  # rows below them per task of a thread
-_COLUMNS = 32  # of a right side per task of a thread
+_COLUMNS = 32  # of a right side per task of a thread, at least
+_MOST_TASKS = 16  # that the columns of a right side are divided into
 
 
 class Triangle:
@@ -35,19 +38,35 @@ class Triangle:
         together(divide, parts(tile.stop, len(L), _TALL))
 
     def solve(self, R: np.ndarray) -> np.ndarray:
-        """C^-1 R, to single precision."""
-        out = np.empty(R.shape)
+        """C^-1 R, in double precision but no more exact than L."""
+        return self._columns(lambda X: self._backward(self._forward(X)), R).astype(np.float64)
 
-        def substitute(columns: slice) -> None:
-            out[:, columns] = self._solve(R[:, columns].astype(self._lower.dtype))
+    def forward(self, R: np.ndarray) -> np.ndarray:
+        """L^-1 R."""
+        return self._columns(self._forward, R)
 
-        together(substitute, parts(0, R.shape[1], _COLUMNS))
+    def backward(self, R: np.ndarray) -> np.ndarray:
+        """L'^-1 R."""
+        return self._columns(self._backward, R)
+
+    def _columns(self, substitute: Callable[[np.ndarray], np.ndarray], R: np.ndarray) -> np.ndarray:
+        """What `substitute` makes of the columns of a right side, threads sharing them."""
+        out = np.empty(R.shape, dtype=self._lower.dtype)
+
+        def part(columns: slice) -> None:
+            out[:, columns] = substitute(R[:, columns].astype(self._lower.dtype, order="C"))
+
+        together(part, parts(0, R.shape[1], max(_COLUMNS, R.shape[1] // _MOST_TASKS)))
         return out
 
-    def _solve(self, X: np.ndarray) -> np.ndarray:
+    def _forward(self, X: np.ndarray) -> np.ndarray:
         L = self._lower
         for tile, inverse in zip(self._tiles, self._inverses, strict=True):
             X[tile] = inverse @ (X[tile] - L[tile, : tile.start] @ X[: tile.start])
+        return X
+
+    def _backward(self, X: np.ndarray) -> np.ndarray:
+        L = self._lower
         for tile, inverse in zip(reversed(self._tiles), reversed(self._inverses), strict=True):
             X[tile] = inverse.T @ (X[tile] - L[tile.stop :, tile].T @ X[tile.stop :])
         return X

@@ -115,6 +115,10 @@ class FeatureView(PreparedView):
             self.storage.restricted(columns), None if self.mean is None else self.mean[columns], self.scale
         )
 
+    def reweighted(self, factors: np.ndarray) -> "FeatureView":
+        squares = None if self._squares is None else self._squares * factors**2
+        return FeatureView(self.storage, self.mean, factors if self.scale is None else self.scale * factors, squares)
+
     def outer(self) -> np.ndarray:
         """The linear kernel M M', an (n, n) array."""
         n, m = self.shape

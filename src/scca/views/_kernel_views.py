@@ -1,6 +1,7 @@
 """Dual views: weights on the training samples, represented by a kernel."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,6 +144,13 @@ class StoredKernelView(PreparedView):
     def sample_squares(self) -> np.ndarray:
         return self._squares
 
+    def reweighted(self, factors: np.ndarray) -> "StoredKernelView":
+        view = copy(self)
+        view._preparation = view._features = None
+        view._scale = factors if self._scale is None else self._scale * factors
+        view._squares = self._squares * factors**2
+        return view
+
     def projector(self, rotations: np.ndarray) -> Projector:
         if self._features is not None:
             return _linear_projector(self._features, rotations)
@@ -178,6 +186,9 @@ class LinearKernelView(PreparedView):
 
     def sample_squares(self) -> np.ndarray:
         return self.features.sample_squares()
+
+    def reweighted(self, factors: np.ndarray) -> "LinearKernelView":
+        return LinearKernelView(self.features.reweighted(factors))
 
     def projector(self, rotations: np.ndarray) -> Projector:
         return _linear_projector(self.features, rotations)

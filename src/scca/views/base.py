@@ -64,5 +64,9 @@ class PreparedView(View):
     """A view of prepared samples that can prepare new ones."""
 
     @abstractmethod
+    def reweighted(self, factors: np.ndarray) -> "PreparedView":
+        """The view with every sample times a factor of its own (n,)."""
+
+    @abstractmethod
     def projector(self, rotations: np.ndarray) -> Projector:
         """The projector of new samples on weights on the coordinates of this view."""

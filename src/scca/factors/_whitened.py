@@ -1,0 +1,86 @@
+"""The leading factors of views of many samples and not too many features: by their covariances, without iterating."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..views import FeatureView
+from ._covariances import covariance
+from ._iteration import Solutions, residuals_of
+from ._products import Products, images
+from ._together import parts, together
+from ._triangle import Triangle
+
+__all__ = ["of_two", "whitened_solutions"]
+
+_ROWS = 1024  # of a product per task of a thread
+
+
+def whitened_solutions(
+    views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], tol: float
+) -> Solutions:
+    """The largest solutions, in single precision and, if that leaves residuals above `tol`, in double.
+
+    With C_vv + lambda_v = L_v L_v' and w_v = L_v'^-1 z_v the problem is an ordinary one,
+
+    sum over u != v of  L_v^-1 C_vu L_u'^-1 z_u = sigma z_v.
+    """
+    products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
+    for dtype in (np.float32, np.float64):
+        try:
+            values, vectors = _solved(views, n_components, ridges, dtype)
+        except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
+            if dtype == np.float64:
+                raise
+            continue
+        sizes = residuals_of(images(products, vectors), values)[1]
+        if (sizes <= tol).all():
+            break
+    return Solutions(values, vectors, sizes, n_components)
+
+
+def _solved(
+    views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], dtype: type
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    triangles = []
+    for view, ridge in zip(views, ridges, strict=True):
+        own = covariance(view, view, dtype)
+        own[np.diag_indices_from(own)] += ridge
+        triangles.append(Triangle(own))
+
+    def between(v: int, u: int) -> np.ndarray:
+        half = triangles[v].forward(covariance(views[v], views[u], dtype))
+        return triangles[u].forward(half.T).T
+
+    if len(views) == 2:
+        values, Z = of_two(between(0, 1), n_components)
+    else:
+        ends = np.cumsum([0, *(view.shape[1] for view in views)])
+        own_rows = [slice(*pair) for pair in pairwise(ends)]
+        matrix = np.zeros((ends[-1], ends[-1]), dtype=dtype)
+        for v in range(len(views)):
+            for u in range(v):
+                matrix[own_rows[v], own_rows[u]] = between(v, u)
+        values, Z = eigh(matrix, lower=True, overwrite_a=True, subset_by_index=(ends[-1] - n_components, ends[-1] - 1))
+        values, Z = values[::-1], Z[:, ::-1]
+    starts = np.cumsum([view.shape[1] for view in views])[:-1]
+    vectors = [
+        triangle.backward(z).astype(np.float64) for triangle, z in zip(triangles, np.split(Z, starts), strict=True)
+    ]
+    return np.maximum(values, 0.0).astype(np.float64), vectors
+
+
+def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+    """For two views the solutions are pairs of singular vectors of M, found from the smaller product."""
+    is_tall = M.shape[0] > M.shape[1]
+    M = np.ascontiguousarray(M.T if is_tall else M)
+    size = len(M)
+    product = np.vstack(together(lambda rows: M[rows] @ M.T, parts(0, size, _ROWS)))
+    squares, U = eigh(product, overwrite_a=True, subset_by_index=(size - n_components, size - 1))
+    squares, U = squares[::-1], U[:, ::-1]
+    rounding = size * np.finfo(M.dtype).eps * squares.max(initial=0.0)
+    values = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    V = M.T @ U / np.where(values > 0, values, 1.0)
+    return values, np.vstack([V, U] if is_tall else [U, V]) / np.sqrt(2.0)

@@ -1,0 +1,80 @@
+"""Weights of many samples: what few of them share does not hide what all of them share."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import scca.factors._balance as module
+from scca.factors import balanced_factors, shared_factors
+from scca.views import LinearKernelView, Preparation, StoredKernelView
+
+
+@pytest.fixture
+def rare(rng):
+    """Two views of 600 samples: ten features that five samples each share exactly, and a noisy common factor."""
+    n, common = 600, rng.standard_normal(600)
+    views = []
+    for _ in range(2):
+        X = np.zeros((n, 30))
+        for j in range(10):
+            X[60 * j : 60 * j + 5, j] = 10.0
+        X[:, 10:] = common[:, None] * 0.7 + rng.standard_normal((n, 20))
+        views.append(X)
+    return common, [Preparation.fit(X).transform(X) for X in views]
+
+
+def test_few_samples_are_not_weighted(rare):
+    views = rare[1]
+    one, other = balanced_factors(views, 3, [0.3] * 2), shared_factors(views, 3, [0.3] * 2)
+    assert one.scores.tobytes() == other.scores.tobytes()
+
+
+def test_what_all_samples_share_is_found_among_what_few_share(rare, monkeypatch):
+    common, views = rare
+    monkeypatch.setattr(module, "_MANY", 0)
+    shares = []
+    for find in (shared_factors, balanced_factors):
+        T = find(views, 3, [0.3] * 2).scores
+        shares.append(np.linalg.norm(T.T @ common) / np.linalg.norm(common))
+    assert shares[0] < 0.3  # three of the rare ones come first
+    assert shares[1] > 0.7
+
+
+def test_factors_solve_the_weighted_problem(rare, monkeypatch):
+    """With the weights of the last round, those of one round being 1 / (leverage + 0.1), square rooted for damping."""
+    views = rare[1]
+    monkeypatch.setattr(module, "_MANY", 0)
+    monkeypatch.setattr(module, "_ROUNDS", 1)
+    first = shared_factors(views, 3, [0.3] * 2)
+    leverage = np.sum((first.scores * first.values) ** 2, axis=1)
+    weights = 1 / np.sqrt(leverage / leverage.mean() + 0.1)
+    weights /= weights.mean()
+    A, B = (np.sqrt(weights)[:, None] * view.columns(np.arange(30)) for view in views)
+    whiten = [np.linalg.inv(np.linalg.cholesky(M.T @ M + 0.3 * np.eye(30))) for M in (A, B)]
+    U, values, V = np.linalg.svd(whiten[0] @ A.T @ B @ whiten[1].T)
+    found = balanced_factors(views, 3, [0.3] * 2)
+    np.testing.assert_allclose(found.values, values[:3], rtol=1e-9)
+    pooled = (A @ whiten[0].T @ U[:, :3] + B @ whiten[1].T @ V[:3].T) / np.sqrt(weights)[:, None]
+    np.testing.assert_allclose(found.scores @ (found.scores.T @ pooled), pooled, atol=1e-9)
+    np.testing.assert_allclose(found.scores.T @ found.scores, np.eye(3), atol=1e-12)
+
+
+def test_without_anything_shared_there_are_no_factors(monkeypatch):
+    monkeypatch.setattr(module, "_MANY", 0)
+    X, Y = np.zeros((2, 8, 1))
+    X[:4], Y[::2] = 1.0, 1.0  # orthogonal once centred
+    views = [Preparation.fit(M).transform(M) for M in (X, Y)]
+    assert balanced_factors(views, 1, [0.3] * 2).scores.shape == (8, 0)
+
+
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+def test_reweighted_views_are_their_rows_times_a_factor_each(store, rng):
+    X, factors = np.maximum(rng.standard_normal((20, 6)), 0), rng.uniform(0.5, 2, 20)
+    features = Preparation.fit(store(X)).transform(store(X))
+    for view in (features, LinearKernelView(features), StoredKernelView.of_linear(features)):
+        M = view.columns(np.arange(view.shape[1])) * factors[:, None]
+        M = M * factors if view.columns_are_samples else M
+        reweighted = view.reweighted(factors)
+        np.testing.assert_allclose(reweighted.columns(np.arange(view.shape[1])), M, atol=1e-14)
+        np.testing.assert_allclose(reweighted.matmat(np.eye(view.shape[1])), M, atol=1e-14)
+        np.testing.assert_allclose(reweighted.sample_squares(), view.sample_squares() * factors**2, atol=1e-14)
