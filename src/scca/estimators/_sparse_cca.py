@@ -108,7 +108,9 @@ class SparseCCA(FactorComponents):
         automatic value; a number is absolute.
     ridge : "auto", "auto*FACTOR" or float, default="auto"
         Shared factors only: lambda, the ridge of the factors and of their weights, relative to samples of unit norm.
-        "auto" is 0.25, and 0.25 n_samples / 10,000 for more than 10,000 samples; "auto*4" is four times that. Weights
+        "auto" is 0.25, and 0.25 n_samples / 10,000 for more than 10,000 samples; "auto*4" is four times that. From
+        3,000 samples on, factors are found with sample weights that fall with leverage, so that what a few samples
+        share almost perfectly does not come before what many share well. Weights
         on selected features use four times this ridge, raised (unless `ridge` is a number) until at least
         1 / sqrt(n_samples) of a factor stays unexplained, so that few samples are not overfitted.
     feature_weights : "shared" or None, default="shared"

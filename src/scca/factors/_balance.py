@@ -9,14 +9,14 @@ from ._shared import SharedFactors, shared_factors
 
 __all__ = ["balanced_factors"]
 
-_MANY = 10_000  # samples from which on they are weighted
+_MANY = 3000  # samples from which on they are weighted
 _ROUNDS = 3  # of weighting
 _LEAST = 0.1  # of the mean leverage, added to each: samples without any are not to decide everything
 _FEATURES = 3000  # of a view, for factors that only give weights
 
 
 def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> SharedFactors:
-    """Shared factors; those of 10,000 samples or more with the sample weights d_i = 1 / (h_i / mean(h) + 0.1).
+    """Shared factors; those of 3,000 samples or more with the sample weights d_i = 1 / (h_i / mean(h) + 0.1).
 
     h_i = ||t_i||^2 is the leverage of sample i, t_i its scores. Correlation alone ranks what a few samples share almost
     perfectly before what many share well. The more samples there are, the more rare features they have, and the fewer
