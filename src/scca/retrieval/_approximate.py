@@ -57,6 +57,11 @@ class ApproximateIndex(Index):
         self._groups.train(units)
         self._groups.add(units)
 
+    @staticmethod
+    def check_installed() -> None:
+        """Raise ImportError, which names the extra to install, if faiss is missing."""
+        _faiss()
+
     def recall(self, queries: MatrixLike, candidates: MatrixLike, top: int) -> float:
         """The share of the `top` best candidates that the index finds, by comparing the queries with all candidates.
 
