@@ -168,7 +168,7 @@ class Terminal:
         sys.stdout.write(plain_json(value))
 
     def json_stream(self, start: dict[str, Any], items: Iterable[Any], end: Callable[[], dict[str, Any]]) -> None:
-        """An object as `json` prints it: `items` fill the list that is the last of `start`, and what `end` says follows."""
+        """An object as `json` prints it: `items` fill the empty list that ends `start`; what `end` returns follows."""
         sys.stdout.write(plain_json(start).removesuffix("]\n}\n"))
         separator = "\n"
         for item in items:

@@ -14,7 +14,7 @@ from ._tiles import checked, unit_rows
 __all__ = ["ApproximateIndex"]
 
 _LEAST_MEMBERS, _SAMPLED = 39, 64  # candidates per group: at least, and used to find its centre
-_LEAST_PROBES, _PROBED = 32, 32  # groups searched: at least so many, or one in so many
+_LEAST_PROBES, _PROBED = 64, 16  # groups searched: at least so many, or one in so many
 _CLOSE = 1e-5  # cosines this close are ties in float32
 
 
@@ -29,7 +29,7 @@ class ApproximateIndex(Index):
     candidates : array of shape (n_candidates, c)
         Scores in the common space.
     n_probes : int, optional
-        How many groups to search per query; more find more and take longer. By default a 32nd of them, at least 32.
+        How many groups to search per query; more find more and take longer. By default a 16th of them, at least 64.
 
     Attributes
     ----------
