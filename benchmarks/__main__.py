@@ -6,6 +6,7 @@
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
+`python -m benchmarks retrieval`: the best of up to a million candidates, compared with all, by an index, by NumPy.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
@@ -26,6 +27,7 @@ from . import (
     memory,
     peers,
     readability,
+    retrieval,
     shell,
     single_component,
     sparse_lasso,
@@ -35,7 +37,19 @@ from . import (
     vectors,
 )
 
-_PACKAGES = ["scca", "numpy", "scipy", "numba", "scikit-learn", "celer", "skglm", "cvxpy", "clarabel", "cca-zoo"]
+_PACKAGES = [
+    "scca",
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "celer",
+    "skglm",
+    "cvxpy",
+    "clarabel",
+    "cca-zoo",
+    "faiss-cpu",
+]
 
 
 def main() -> None:
@@ -53,6 +67,7 @@ def main() -> None:
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
+        "retrieval": retrieval.run,
         "shell": shell.run,
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
@@ -77,7 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, generation, "
-        "leave-out, readability, subjects, tuning, vectors",
+        "leave-out, readability, retrieval, subjects, tuning, vectors",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(

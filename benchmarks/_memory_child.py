@@ -39,18 +39,18 @@ def text(data) -> dict:
         del made
         size = sum(path.stat().st_size for path in paths)
         model = BilingualModel(n_components, keep_texts=False).fit(read_pairs(*paths))
-    return {"data": size, "shape": model.training_[0].shape, "peak": _resident("VmHWM")}
+    return {"data": size, "shape": model.training_[0].shape, "peak": resident("VmHWM")}
 
 
 def main(path: str, task: str) -> None:
     SparseCCA(1).fit(*make_planted(50, 50, 50, density=0.5, random_state=0).views)  # loads what is compiled
     data = pickle.loads(Path(path).read_bytes())
-    before, start = _resident("VmRSS"), time.perf_counter()
+    before, start = resident("VmRSS"), time.perf_counter()
     found = {"fit": fit, "solve": solve, "text": text}[task](data)
-    print(json.dumps({"bytes": _resident("VmHWM") - before, "seconds": time.perf_counter() - start, **found}))
+    print(json.dumps({"bytes": resident("VmHWM") - before, "seconds": time.perf_counter() - start, **found}))
 
 
-def _resident(field: str) -> int:
+def resident(field: str) -> int:
     """Bytes now (VmRSS) or at the most so far (VmHWM); where the system has no such file, at the most for either.
 
     Linux's own `ru_maxrss` would not do: it starts from what the parent process had.

@@ -1,6 +1,7 @@
 """The real command, run as a process on real files."""
 
 import gzip
+import importlib.util
 import json
 import os
 import resource
@@ -112,6 +113,40 @@ class TestMates:
         first = json.loads(done.stdout)["mates"][0]
         assert not first["known"]
         assert {candidate["similarity"] for candidate in first["candidates"]} == {0.0}
+
+    @pytest.mark.parametrize("more", [("--json",), ("--top", 50)])
+    def test_blocks_of_queries_do_not_show(self, folder, more):
+        command = ("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", *more)
+        whole = run(*command, cwd=folder)
+        program = (
+            "import scca.text, scca.text._mate_search as search; real = scca.text.stream_documents; search._BLOCK = 7\n"
+            "scca.text.stream_documents = lambda path, **options: real(path, 7, **options)\n"
+            "from scca.cli import main; main()"
+        )
+        blocks = subprocess.run(
+            [sys.executable, "-c", program, *map(str, command)], cwd=folder, capture_output=True, text=True
+        )
+        assert (blocks.stdout, blocks.stderr) == (whole.stdout, whole.stderr)
+
+    def test_answers_come_before_all_queries_are_read(self, folder):
+        command = [*COMMAND, "mates", "model.scca", "--queries", "-", "--candidates", "test.fr", "--from", "en"]
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        process.stdin.write("bread and water\n" * 5000)
+        process.stdin.flush()
+        assert process.stdout.readline().startswith("query\t")
+        rest, _ = process.communicate("the judge\n")
+        assert rest.splitlines()[-1].startswith("5001\t3\t")
+
+    def test_approximate(self, folder):
+        command = ("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", "--from", "en", "--json")
+        if importlib.util.find_spec("faiss") is None:
+            assert refused(*command, "--approximate", cwd=folder).endswith("pip install 'scca[index]'.")
+            return
+        result, exact = (json.loads(run(*command, *more, cwd=folder).stdout) for more in (("--approximate",), ()))
+        assert result["recall"] == 1  # so few candidates are all searched
+        assert [m["candidates"][0]["index"] for m in result["mates"]] == [
+            m["candidates"][0]["index"] for m in exact["mates"]
+        ]
 
     def test_pipe_that_closes_early(self, folder):
         program = f"{' '.join(map(_quoted, COMMAND))} mates model.scca --queries test.en --candidates test.fr | head -1"

@@ -76,6 +76,20 @@ def test_mates_are_the_largest_cosines(model, corpus):
     np.testing.assert_allclose(found.similarities, np.take_along_axis(cosines, order, axis=1), atol=1e-12)
 
 
+def test_queries_in_blocks(model, corpus):
+    queries, candidates = list(corpus.en[60:90]), list(corpus.fr[60:90])
+    whole = model.mates(queries, candidates, source="en", top=4)
+    search = model.mate_search(iter(candidates), source="en")
+    blocks = [search.mates(queries[i : i + 7], top=4) for i in range(0, 30, 7)]
+    np.testing.assert_array_equal(np.concatenate([found.indices for found in blocks]), whole.indices)
+    np.testing.assert_array_equal(np.concatenate([found.similarities for found in blocks]), whole.similarities)
+    np.testing.assert_array_equal(search.candidate_scores, whole.candidate_scores)
+    assert search.recall(whole.query_scores, 4) == 1
+    assert model.mate_search([], source="en").mates(queries).indices.shape == (30, 0)
+    with pytest.raises(ValueError, match="must be texts; got one text"):
+        model.mate_search("one text", source="en")
+
+
 def test_finds_mates_far_better_than_chance(model, corpus):
     first, second = list(corpus.en[60:120]), list(corpus.fr[60:120])
     result = model.average_precision(first, second)

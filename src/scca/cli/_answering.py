@@ -1,7 +1,9 @@
 """Commands that answer queries: mates, generated words and translations."""
 
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -34,6 +36,9 @@ def mates(
     ],
     source: From = None,
     top: Annotated[int, typer.Option(min=1, help="How many mates to list per query.")] = 3,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Search by an index: faster with very many candidates and queries.")
+    ] = False,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -41,57 +46,38 @@ def mates(
 ) -> None:
     """Rank the documents of the other language for each query.
 
-    With as many candidates as queries, lines i of both are taken as mates, and the average precision is printed on
-    standard error.
+    Queries are read and answered in blocks, however many there are. With as many candidates as queries, lines i of
+    both are taken as mates, and the average precision is printed on standard error; with --approximate instead the
+    recall, the share of the best candidates that the index finds, measured on some of the queries.
 
     Example: scca mates model.scca --queries new.en --candidates new.fr
     """
     check_standard_input(queries, candidates)
 
-    from ..retrieval import average_precision
-    from ..text import read_documents
+    from ..text import stream_documents
+    from ._mates import print_mates
 
     terminal = Terminal(quiet, as_json)
     bilingual = load_bilingual(model)
-    asked, offered = (read_documents(from_pipe(given)) for given in (queries, candidates))
-    source = language_of(bilingual, asked, source, terminal)
-    found = bilingual.mates(asked, offered, source=source, top=top)
-    note_unknown(terminal, "query", "queries", found.known, source)
-    note_unknown(terminal, "candidate", "candidates", found.known_candidates, found.target)
-    note_language(terminal, bilingual, offered[:_ENOUGH], found.target)
-    precision = None
-    if len(asked) == len(offered):
-        precision = average_precision(found.query_scores, found.candidate_scores)
-    if as_json:
-        result: dict[str, Any] = {"from": found.source, "to": found.target, "mates": []}
-        for i in range(len(asked)):
-            ranked = zip(found.indices[i].tolist(), found.similarities[i].tolist(), strict=True)
-            result["mates"].append(
-                {
-                    "query": i,
-                    "known": bool(found.known[i]),
-                    "candidates": [{"index": k, "similarity": s} for k, s in ranked],
-                }
-            )
-        if precision is not None:
-            result |= {
-                "average_precision": precision.average_precision,
-                f"{found.source}_to_{found.target}": precision.a_to_b,
-                f"{found.target}_to_{found.source}": precision.b_to_a,
-            }
-        terminal.json(result)
-        return
-    rows = (
-        (str(i + 1), str(rank), f"{similarity:.3f}", str(k + 1), clipped(offered[k]))
-        for i in range(len(asked))
-        for rank, (k, similarity) in enumerate(zip(found.indices[i], found.similarities[i], strict=True), start=1)
-    )
-    terminal.table(("query", "rank", "similarity", "candidate", "text"), rows)
-    if precision is not None:
-        terminal.note(
-            f"average precision {precision.average_precision:.4f} ({found.source} to {found.target} "
-            f"{precision.a_to_b:.4f}, back {precision.b_to_a:.4f}), with lines i of both files taken as mates"
-        )
+    blocks = stream_documents(queries, wait=True)
+    first = next(blocks)
+    source = language_of(bilingual, first, source, terminal)
+    texts: list[str] = []
+    some: list[str] = []
+
+    def offered() -> Iterator[str]:
+        for block in stream_documents(from_pipe(candidates)):
+            some.extend(block[: _ENOUGH - len(some)])
+            if not as_json:  # which shows no texts
+                texts.extend(map(clipped, block))
+            yield from block
+
+    search = bilingual.mate_search(offered(), source=source, approximate=approximate)
+    unknown = (~search.known_candidates).nonzero()[0]
+    note_unknown(terminal, "candidate", "candidates", len(unknown), unknown[0] if len(unknown) else 0, search.target)
+    note_language(terminal, bilingual, some, search.target)
+    answers = (search.mates(block, top=top) for block in chain([first], blocks))
+    print_mates(answers, search, texts, terminal, seed if approximate else None)
 
 
 @one_line_errors

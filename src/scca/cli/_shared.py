@@ -114,15 +114,13 @@ def language_of(model: "BilingualModel", documents: list[str], given: str | None
     return source
 
 
-def note_unknown(terminal: Terminal, one: str, many: str, known: Any, language: str) -> None:
-    unknown = [i for i, is_known in enumerate(known) if not is_known]
-    if len(unknown) == 1:
-        line = unknown[0] + 1
-        terminal.note(f"scca: note: 1 {one} has no known {language} word (line {line}); it ties with everything.")
-    elif unknown:
+def note_unknown(terminal: Terminal, one: str, many: str, n_unknown: int, first: int, language: str) -> None:
+    if n_unknown == 1:
+        terminal.note(f"scca: note: 1 {one} has no known {language} word (line {first + 1}); it ties with everything.")
+    elif n_unknown:
         terminal.note(
-            f"scca: note: {len(unknown)} {many} have no known {language} word (first: line {unknown[0] + 1}); they tie "
-            "with everything."
+            f"scca: note: {n_unknown} {many} have no known {language} word (first: line {first + 1}); they tie with "
+            "everything."
         )
 
 

@@ -8,6 +8,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import typer
@@ -127,12 +128,12 @@ class Terminal:
         from rich.console import Console  # imported late: help and errors do not need it
 
         self.as_json = as_json
-        self._quiet = quiet
+        self.quiet = quiet
         self._out = Console()
         self._err = Console(stderr=True)
 
     def note(self, line: str) -> None:
-        if not self._quiet:
+        if not self.quiet:
             say(line)
 
     def print(self, *lines: str) -> None:
@@ -141,14 +142,24 @@ class Terminal:
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """Aligned columns on a terminal; in a pipe one line per row, tab-separated and uncut."""
-        if not self._out.is_terminal:
-            for row in (header, *rows):
-                print("\t".join(map(harmless, row)))
-            return
+        self.table_stream(header, [rows])
+
+    def table_stream(self, header: Sequence[str], blocks: Iterable[Iterable[Sequence[str]]]) -> None:
+        """A table whose rows come in blocks, each printed when it is there; columns are aligned within a block."""
+        for i, rows in enumerate(blocks):
+            if self._out.is_terminal:
+                self._aligned(header, rows, with_header=not i)
+            else:
+                for row in chain([] if i else [header], rows):
+                    print("\t".join(map(harmless, row)))
+            sys.stdout.flush()
+
+    def _aligned(self, header: Sequence[str], rows: Iterable[Sequence[str]], with_header: bool) -> None:
         from rich.markup import escape
         from rich.table import Column, Table
 
-        table = Table(*(Column(escape(harmless(name)), overflow="fold") for name in header), box=None)  # nothing is cut
+        columns = (Column(escape(harmless(name)), overflow="fold") for name in header)  # nothing is cut
+        table = Table(*columns, box=None, show_header=with_header)
         for row in rows:
             table.add_row(*(escape(harmless(field)) for field in row))
         self._out.print(table, highlight=False)
@@ -156,10 +167,21 @@ class Terminal:
     def json(self, value: Any) -> None:
         sys.stdout.write(plain_json(value))
 
+    def json_stream(self, start: dict[str, Any], items: Iterable[Any], end: Callable[[], dict[str, Any]]) -> None:
+        """An object as `json` prints it: `items` fill the empty list that ends `start`; what `end` returns follows."""
+        sys.stdout.write(plain_json(start).removesuffix("]\n}\n"))
+        separator = "\n"
+        for item in items:
+            sys.stdout.write(separator + "    " + plain_json(item).rstrip().replace("\n", "\n    "))
+            separator = ",\n"
+        sys.stdout.write("\n  ]")
+        rest = end()
+        sys.stdout.write("," + plain_json(rest)[1:] if rest else "\n}\n")
+
     @contextmanager
     def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
         """A progress bar on a terminal, updated by calls of (done, total); None in a pipe."""
-        if self._quiet or not self._err.is_terminal:
+        if self.quiet or not self._err.is_terminal:
             yield None
             return
         from rich.progress import (

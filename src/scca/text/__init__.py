@@ -3,8 +3,9 @@
 from ._answers import Component, GeneratedText, Mates, Translation, Weighted, WordPair
 from ._expected_words import ExpectedWords
 from ._files import Piped
+from ._mate_search import MateSearch
 from ._model import BilingualModel
-from ._readers import PairedText, PairError, read_documents, read_pairs
+from ._readers import PairedText, PairError, read_documents, read_pairs, stream_documents
 from ._translator import Translated, Translator
 from ._vectorizer import TextVectorizer, inverse_frequencies, tokenize
 
@@ -12,6 +13,7 @@ __all__ = [
     # reading
     "read_pairs",
     "read_documents",
+    "stream_documents",
     "PairedText",
     "PairError",
     "Piped",
@@ -23,6 +25,7 @@ __all__ = [
     "BilingualModel",
     "Component",
     "Mates",
+    "MateSearch",
     "GeneratedText",
     "Translation",
     "WordPair",

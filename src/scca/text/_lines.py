@@ -1,6 +1,7 @@
 """Pairs in two line-aligned UTF-8 files: line i of one is the mate of line i of the other."""
 
 import codecs
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from itertools import zip_longest
@@ -10,7 +11,7 @@ from typing import BinaryIO
 from .._wording import counted
 from ._files import PairError, Piped, opened
 
-__all__ = ["LONGEST", "LinePairs", "lines", "lines_of"]
+__all__ = ["LONGEST", "LinePairs", "lines", "lines_of", "lines_once"]
 
 LONGEST = 8 * 2**20  # bytes of one line, field or unit: a longer one indicates a broken file
 
@@ -27,6 +28,17 @@ def lines(path: Path | Piped, *, ends: bool = False) -> Generator[str, None, Non
     """Stream the lines of a plain or .gz file; `ends` keeps the line ends."""
     with opened(path) as stream:
         yield from lines_of(stream, str(path), ends=ends)
+
+
+def lines_once(path: Path) -> Generator[str, None, None]:
+    """Stream the lines of a file, or of a pipe as they come, without a copy to read again."""
+    if str(path) == "-":
+        yield from lines_of(sys.stdin.buffer, "standard input")
+    elif path.is_fifo() and path.suffix.lower() != ".gz":
+        with open(path, "rb") as stream:
+            yield from lines_of(stream, str(path))
+    else:
+        yield from lines(Piped(path) if path.is_fifo() else path)
 
 
 def lines_of(stream: BinaryIO, name: str, *, ends: bool = False) -> Iterator[str]:

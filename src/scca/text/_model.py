@@ -17,6 +17,7 @@ from ..retrieval import AveragePrecision, average_precision, best_matches, mate_
 from ..views import Preparation
 from ._answers import Component, Mates, Weighted, strongest
 from ._generating import Generating
+from ._mate_search import MateSearch
 from ._readers import PairedText
 from ._translating import Translating
 from ._vectorizer import TextVectorizer
@@ -209,6 +210,11 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         side = self._side(language)
         return self.vectorizers_[side].transform(documents)
 
+    def project_known(self, documents: Iterable[str], language: str) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of documents, and whether each has a word that the model reads."""
+        vectors = self.vectorize(documents, language)
+        return self._project(vectors, language), self._known(vectors, self._side(language))
+
     def _project(self, vectors: sp.csr_array, language: str) -> np.ndarray:
         if not vectors.shape[0]:
             return np.empty((0, self.scca_.n_components_))
@@ -269,11 +275,29 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         """
         source = self.detect_language(queries) if source is None else source
         target = self.other(source)
-        asked, offered = self.vectorize(queries, source), self.vectorize(candidates, target)
-        scores = self._project(asked, source), self._project(offered, target)
-        found = best_matches(*scores, check_count(top, "top"))
-        known = self._known(asked, self._side(source)), self._known(offered, self._side(target))
-        return Mates(source, target, *found, *known, *scores)
+        top = check_count(top, "top")
+        asked, known = self.project_known(queries, source)
+        offered, known_candidates = self.project_known(candidates, target)
+        return Mates(source, target, *best_matches(asked, offered, top), known, known_candidates, asked, offered)
+
+    def mate_search(self, candidates: Iterable[str], *, source: str, approximate: bool = False) -> MateSearch:
+        """Candidates for queries that come in blocks: `mates` of the result answers one block after another.
+
+        Parameters
+        ----------
+        candidates : iterable of str
+            Documents of the other language, read as a stream; only their scores are kept.
+        source : str
+            The language of the queries.
+        approximate : bool, default=False
+            Search by `scca.retrieval.ApproximateIndex`, which misses some of the best candidates.
+
+        Returns
+        -------
+        MateSearch
+        """
+        self._side(source)
+        return MateSearch(self, candidates, source, approximate)
 
     def average_precision(self, first: Sequence[str], second: Sequence[str]) -> AveragePrecision:
         """Average precision of finding mates among new pairs; documents i of both languages are mates."""

@@ -1,6 +1,8 @@
 """Reading paired text: two line-aligned files, a table, a Parquet file or a translation memory."""
 
+from collections.abc import Iterator
 from contextlib import closing
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 
@@ -8,13 +10,13 @@ from .._validation import DataWarning
 from .._wording import called
 from ..engine import warn
 from ._files import PairError, Piped, readable
-from ._lines import LinePairs, lines
+from ._lines import LinePairs, lines, lines_once
 from ._paired import PairedText, two_names
 from ._parquet import ParquetPairs
 from ._tables import TablePairs
 from ._tmx import TmxPairs
 
-__all__ = ["PairError", "PairedText", "default_language", "read_documents", "read_pairs"]
+__all__ = ["PairError", "PairedText", "default_language", "read_documents", "read_pairs", "stream_documents"]
 
 _SUFFIXES = ".tsv, .csv, .tmx (each also with .gz) and .parquet"
 
@@ -101,17 +103,38 @@ def read_documents(path: str | PathLike[str] | Piped) -> list[str]:
     -------
     list of str
     """
-    source = readable(path)
-    documents = list(lines(source))
-    blank = [not document or document.isspace() for document in documents]
-    n_blank = sum(blank)
+    return [document for block in stream_documents(readable(path)) for document in block]
+
+
+def stream_documents(path: str | PathLike[str] | Piped, size: int = 4096, *, wait: bool = False) -> Iterator[list[str]]:
+    """The documents of `read_documents` in blocks, read as they are needed.
+
+    Parameters
+    ----------
+    path : path or Piped
+        Plain or .gz; "-" is standard input.
+    size : int, default=4096
+        Documents of a block.
+    wait : bool, default=False
+        Read a pipe as its lines come, waiting for them; otherwise a pipe must be a `Piped`, which copies it first.
+
+    Yields
+    ------
+    list of str
+    """
+    n_read = n_blank = first = 0
+    source = readable(path) if not wait or isinstance(path, Piped) else Path(path)
+    with closing(lines_once(source) if wait and isinstance(source, Path) else lines(source)) as documents:
+        while block := list(islice(documents, size)):
+            blank = [i for i, document in enumerate(block) if not document or document.isspace()]
+            first = first or (n_read + blank[0] + 1 if blank else 0)
+            n_blank += len(blank)
+            n_read += len(block)
+            yield block
     if n_blank:
         count = "1 document is" if n_blank == 1 else f"{n_blank} documents are"
-        warn(
-            f"{count} empty (first: line {blank.index(True) + 1} of {source}); remove such lines if unintended.",
-            DataWarning,
-        )
-    return documents
+        name = "standard input" if str(path) == "-" else source
+        warn(f"{count} empty (first: line {first} of {name}); remove such lines if unintended.", DataWarning)
 
 
 def default_language(path: str | PathLike[str]) -> str | None:

@@ -1,0 +1,16 @@
+"""Mate retrieval: for every sample of one view, its mate among all samples of the other."""
+
+from ._approximate import ApproximateIndex
+from ._ranks import AveragePrecision, average_precision, mate_ranks
+from ._search import ExactIndex, best_matches
+
+__all__ = [
+    # the rank of the mate
+    "AveragePrecision",
+    "average_precision",
+    "mate_ranks",
+    # the best candidates
+    "best_matches",
+    "ExactIndex",
+    "ApproximateIndex",
+]
