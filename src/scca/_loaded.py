@@ -89,6 +89,8 @@ def _check_components(model: Any) -> int:
         _check_numbers(projector.directions, "directions", (rows, c))
         _check_preparation(getattr(model, f"{prefix}_preparation_"), count)
         _check_numbers(getattr(model, f"{prefix}_weights_"), f"{prefix}_weights_", (None, c))
+        error = getattr(model, f"{prefix}_kernel_error_", 0.0)
+        _require(_is_number(error), f"{prefix}_kernel_error_ is {shown(error)}")
         if hasattr(model, f"{prefix}_rotations_"):
             _check_numbers(getattr(model, f"{prefix}_rotations_"), f"{prefix}_rotations_", (None, c))
     for name in ("correlations_", "held_out_correlations_", "canonical_values_"):

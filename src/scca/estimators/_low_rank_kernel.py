@@ -29,10 +29,9 @@ class LowRankKernel(BaseEstimator):
     method : {"cholesky", "nystroem", "random"}, default="cholesky"
         How Z is found:
 
-        - "cholesky": pivoted Cholesky factorisation; of all samples, the next landmark is the one that the landmarks
-          before it explain least. `rank` columns of K are computed;
-        - "nystroem": the same from landmarks drawn at random, as scikit-learn's `Nystroem` does. Several times faster,
-          usually with a larger error for the same rank;
+        - "cholesky": randomly pivoted Cholesky factorisation: landmarks are drawn one after another, each in proportion
+          to what the earlier ones leave of a sample, so that small groups are not missed. Needs `rank` columns of K;
+        - "nystroem": landmarks are drawn from all samples alike, as by scikit-learn's `Nystroem`; faster;
         - "random": random features of the rbf kernel (scikit-learn's `RBFSampler`), which need no landmarks but a far
           higher rank.
     random_state : int, RandomState instance or None, default=None
@@ -65,7 +64,7 @@ class LowRankKernel(BaseEstimator):
         """The checked keyword arguments of `LowRankKernelView.of`; raises ValueError for an invalid parameter."""
         if isinstance(self.kernel, str) and self.kernel == "precomputed":
             raise ValueError(
-                'kernel of LowRankKernel may not be "precomputed", which is stored already; pass a function of two rows.'
+                'kernel of LowRankKernel may not be "precomputed", which is stored anyway: pass a function of two rows.'
             )
         check_count(self.rank, "rank")
         check_choice(self.method, "method", _METHODS)

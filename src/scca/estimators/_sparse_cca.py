@@ -126,8 +126,8 @@ class SparseCCA(FactorComponents):
         (mean of 1 / rank) of the best share, and not worse by more than five standard errors.
     kernel : str, callable or LowRankKernel, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
-        "precomputed" if that view is the kernel matrix itself. A kernel that is not linear is stored as an n x n matrix;
-        `LowRankKernel("rbf", rank=300)` approximates it for more samples.
+        "precomputed" if that view is the kernel matrix itself. A kernel that is not linear is stored as an n x n
+        matrix; `LowRankKernel("rbf", rank=300)` approximates it for more samples.
     kernel_params : dict, optional
         Parameters of the kernel.
     center, normalize : bool, default=True
@@ -144,7 +144,8 @@ class SparseCCA(FactorComponents):
     n_jobs : int, optional
         Threads that compute a kernel that is not linear, and folds fitted in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
-        Draws the pairs that are left out; None draws the same ones every time. Nothing else is random.
+        Draws the pairs that are left out; None draws the same ones every time. Nothing else is random, except a
+        `LowRankKernel`, which has its own.
     verbose : int, default=0
         Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
 

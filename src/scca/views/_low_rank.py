@@ -5,7 +5,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from sklearn.utils import check_random_state
 
 from .._types import MatrixLike, SeedLike
 from ..engine import one_blas_thread
@@ -86,11 +85,13 @@ def factorised(
 ) -> KernelFactors:
     """K ~ Z Z' for the kernel of checked samples, Z of at most `rank` columns.
 
-    "cholesky": each landmark is the sample that the landmarks before it explain least (pivoted Cholesky
-    factorisation). "nystroem": landmarks drawn at random, without those that others explain. The error of both is
-    tr(K - Z Z') / tr K, the trace norm, since K - Z Z' is positive semi-definite. "random": random features of the rbf
+    "cholesky": each landmark is drawn in proportion to what the landmarks before it leave of a sample (randomly pivoted
+    Cholesky factorisation). "nystroem": all samples are equally likely. The error of both is tr(K - Z Z') / tr K, the
+    trace norm, since K - Z Z' is positive semi-definite. "random": random features of the rbf
     kernel, with the error ||K - Z Z'|| / ||K|| (Frobenius) over at most 1,000 samples.
     """
+    from sklearn.utils import check_random_state  # imported late: only kernels need it
+
     rng = check_random_state(0 if random_state is None else random_state)
     n = samples.shape[0]
     with one_blas_thread():  # the same order of sums for any number of threads
@@ -98,10 +99,8 @@ def factorised(
             found: SampleMap = _drawn_features(samples.shape[1], kernel, rank, rng)
             Z = mapped(found, samples, n_jobs)
             return KernelFactors(Z, found, _entry_error(samples, kernel, Z, rng))
-        candidates = samples
-        if method == "nystroem":
-            candidates = samples[np.sort(rng.choice(n, min(rank, n), replace=False))]
-        found = _landmarks(candidates, kernel, rank)
+        drawn = np.sort(rng.choice(n, min(rank, n), replace=False)) if method == "nystroem" else slice(None)
+        found = _landmarks(samples[drawn], kernel, rank, rng)
         Z = mapped(found, samples, n_jobs)
         diagonal = kernel.diagonal(samples)
         left = diagonal - np.einsum("ij,ij->i", Z, Z)
@@ -123,11 +122,13 @@ def mapped(found: SampleMap, samples: MatrixLike, n_jobs: int | None = None) -> 
     return Z
 
 
-def _landmarks(samples: MatrixLike, kernel: Kernel, rank: int) -> Landmarks:
-    """At most `rank` of the samples, each the one with most left unexplained; fewer if nothing is left.
+def _landmarks(samples: MatrixLike, kernel: Kernel, rank: int, rng: np.random.RandomState) -> Landmarks:
+    """At most `rank` of the samples, drawn one after another; fewer if they explain all samples.
 
     The pivoted Cholesky factorisation, which needs one column of K per landmark: after j of them, the factor C (n x j)
-    has C C' = K in their rows and columns, and k(x, x) - ||c(x)||^2 is left of a sample x.
+    has C C' = K in their rows and columns, and k(x, x) - ||c(x)||^2 is left of a sample x. Always taking the one with
+    most left would collect outliers; draws in proportion to it have nearly the best error of their rank (Chen et al.,
+    2022).
     """
     if callable(kernel.function):
         check_symmetric(kernel.matrix(samples[:_CHECKED]))
@@ -139,9 +140,10 @@ def _landmarks(samples: MatrixLike, kernel: Kernel, rank: int) -> Landmarks:
     C = np.empty((len(left), min(rank, len(left))), order="F")
     pivots: list[int] = []
     while len(pivots) < C.shape[1]:
-        pivot, j = int(left.argmax()), len(pivots)
-        if left[pivot] <= _EXHAUSTED * largest:
+        shares = np.cumsum(np.where(left > _EXHAUSTED * largest, left, 0.0))
+        if shares[-1] == 0.0:
             break
+        pivot, j = int(np.searchsorted(shares, rng.uniform() * shares[-1], side="right")), len(pivots)
         column = kernel.column(samples, pivot) - C[:, :j] @ C[pivot, :j]
         C[:, j] = column / np.sqrt(left[pivot])
         C[pivots, j] = 0.0
