@@ -19,10 +19,10 @@ from scca.persistence import ModelFileError
 
 GAMMA = {"kernel_params": {"gamma": 0.02}}
 MODELS = [
-    SparseCCA(3, **GAMMA),
-    SparseCCA(3, representation="dual-dual", rendering="dense", feature_weights=None, n_features=None, **GAMMA),
+    SparseCCA(3, held_out=0, **GAMMA),
+    SparseCCA(3, representation="dual-dual", rendering="dense", held_out=0, **GAMMA),
     SparseCCA(2, anchors="cross-energy", representation="dual-primal", **GAMMA),
-    SparseCCA(2, held_out=0, center=False, normalize=False, **GAMMA),
+    SparseCCA(2, held_out=3, center=False, normalize=False, **GAMMA),
     KernelCCA(3, **GAMMA),
 ]
 
@@ -42,17 +42,20 @@ def new():
 def test_full_rank_is_the_stored_kernel(pair, new, model, method):
     stored = clone(model).set_params(kernel="rbf").fit(*pair)
     low = clone(model).set_params(kernel=LowRankKernel("rbf", 120, method=method)).fit(*pair)
-    assert low.y_kernel_error_ < 1e-12 or low.x_kernel_error_ < 1e-12
+    assert max(getattr(low, f"{name.lower()}_kernel_error_") for name in low._dual_views) < 1e-12
     np.testing.assert_allclose(low.correlations_, stored.correlations_, atol=1e-7)
     for views in (pair, new):
         for mine, other in zip(low.transform_pair(*views), stored.transform_pair(*views), strict=True):
-            signs = np.sign(np.sum(mine * other, axis=0))
-            np.testing.assert_allclose(mine * signs, other, atol=1e-6 * np.abs(other).max())
-    if hasattr(stored, "held_out_correlations_"):
+            mine = mine * np.sign(np.sum(mine * other, axis=0))
+            if model.normalize and views is new:  # the norm of a new sample is that of its part in the span of Z
+                mine, other = (scores / np.linalg.norm(scores, axis=1, keepdims=True) for scores in (mine, other))
+            np.testing.assert_allclose(mine, other, atol=1e-6 * np.abs(other).max())
+    np.testing.assert_allclose(low.score(*new), stored.score(*new), rtol=1e-9)
+    if not model.normalize:
         np.testing.assert_allclose(low.held_out_correlations_, stored.held_out_correlations_, atol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore:the kernel of")
+@pytest.mark.filterwarnings("ignore:.*the kernel of")
 @pytest.mark.parametrize("method", ["cholesky", "nystroem", "random"])
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_scores_are_weights_times_the_approximated_kernel(pair, store, method):
@@ -71,8 +74,9 @@ def test_scores_are_weights_times_the_approximated_kernel(pair, store, method):
 
 
 def test_fewer_columns_lose_little_of_a_smooth_kernel(pair, new):
-    stored = KernelCCA(2, kernel="rbf", kernel_params={"gamma": 1e-3}).fit(*pair)
-    low = KernelCCA(2, kernel=LowRankKernel("rbf", 60), kernel_params={"gamma": 1e-3}).fit(*pair)
+    settings = {"regularization": 0.5, "kernel_params": {"gamma": 1e-3}}
+    stored = KernelCCA(2, kernel="rbf", **settings).fit(*pair)
+    low = KernelCCA(2, kernel=LowRankKernel("rbf", 60), **settings).fit(*pair)
     assert low.x_kernel_error_ < 0.01
     np.testing.assert_allclose(low.canonical_values_, stored.canonical_values_, atol=0.01)
     assert abs(low.score(*new) - stored.score(*new)) < 0.05
@@ -118,7 +122,7 @@ def test_a_large_error_is_a_warning_and_every_error_is_logged(pair, caplog):
     assert not hasattr(model.set_params(kernel="rbf").fit(*pair), "y_kernel_error_")  # of an earlier fit
 
 
-@pytest.mark.filterwarnings("ignore:the kernel of")
+@pytest.mark.filterwarnings("ignore:.*the kernel of")
 def test_searches_and_clones(pair):
     kernel = LowRankKernel("rbf", 20, method="nystroem", random_state=3)
     model = SparseCCA(2, kernel=kernel, held_out=0, **GAMMA)
@@ -161,7 +165,7 @@ def test_unknown_parameters_are_refused(pair, method):
 # --- model files ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:the kernel of")
+@pytest.mark.filterwarnings("ignore:.*the kernel of")
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("method", ["cholesky", "nystroem", "random"])
 def test_model_files(pair, tmp_path, method, store):
@@ -183,7 +187,7 @@ def test_a_function_cannot_be_saved(pair, tmp_path):
         scca.save(model, tmp_path / "m.scca")
 
 
-@pytest.mark.filterwarnings("ignore:the kernel of")
+@pytest.mark.filterwarnings("ignore:.*the kernel of")
 @pytest.mark.parametrize(
     ("method", "part", "change", "complaint"),
     [
@@ -216,11 +220,11 @@ import hashlib, sys, warnings
 from scca import KernelCCA, LowRankKernel, SparseCCA
 from scca.datasets import make_planted
 warnings.simplefilter("ignore")
-X, Y = make_planted(5000, 40, 30, n_active=5, random_state=0).views
+X, Y = make_planted(2500, 20, 20, n_active=5, random_state=0).views  # more than a block
 digest = hashlib.sha256()
 for method in ("cholesky", "nystroem", "random"):
     settings = {"kernel": LowRankKernel("rbf", 30, method=method), "n_jobs": int(sys.argv[1])}
-    for model in (SparseCCA(2, held_out=2, **settings), KernelCCA(2, **settings)):
+    for model in (SparseCCA(2, held_out=0, **settings), KernelCCA(2, **settings)):
         for scores in model.fit(X, Y).transform_pair(X, Y):
             digest.update(scores.tobytes())
     digest.update(str(model.x_kernel_error_).encode())

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from oracles import prepare, prepare_kernel
+from oracles import assert_is, prepare, prepare_kernel
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.metrics.pairwise import pairwise_kernels
-from test_views import assert_is
 
 from scca.views import Kernel, LowRankKernelView
 from scca.views._low_rank import factorised, mapped

@@ -17,8 +17,9 @@ class LowRankKernel(BaseEstimator):
     """A kernel approximated as K ~ Z Z', Z of few columns, for more samples than an n x n matrix can be stored of.
 
     Passed as `kernel` of `SparseCCA`, `SparseCCACV` or `KernelCCA`, whose `kernel_params` are those of the kernel. Time
-    and memory are proportional to the number of samples. Centring and scaling are exact in the approximated space, and
-    certificates hold for the problem with Z Z'. A search can choose the rank by the name `kernel__rank`.
+    and memory are proportional to the number of samples. Rows of Z are centred and scaled to unit norm (a stored kernel
+    scales a new sample by k(x, x) instead, which changes no ranking by cosine), and certificates hold for the problem
+    with Z Z'. A search can choose the rank by the name `kernel__rank`.
 
     Parameters
     ----------
