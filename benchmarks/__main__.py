@@ -3,6 +3,7 @@
 `python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
 `python -m benchmarks translation`: how often a word's listed mate is found, and how far the trust in it holds.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
+`python -m benchmarks kernels`: time, memory and mates found with stored and with approximated kernels.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
@@ -23,6 +24,7 @@ from . import (
     factors,
     first_call,
     generation,
+    kernels,
     leave_out,
     memory,
     peers,
@@ -65,6 +67,7 @@ def main() -> None:
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
+        "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
         "retrieval": retrieval.run,
@@ -92,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, generation, "
-        "leave-out, readability, retrieval, subjects, tuning, vectors",
+        "kernels, leave-out, readability, retrieval, subjects, tuning, vectors",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(

@@ -6,6 +6,7 @@ import resource
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 from scca import SparseCCA, solve_component
@@ -19,6 +20,13 @@ def fit(data) -> dict:
     views, n_components = data
     SparseCCA(n_components).fit(*views)
     return {}
+
+
+def fit_kernel(data) -> dict:
+    """Kernel CCA and the average precision of finding the mates of other pairs."""
+    model, train, test = data
+    model.fit(*train)
+    return {"error": 1 - model.score(*test), "left_out": getattr(model, "y_kernel_error_", 0.0)}
 
 
 def solve(problem) -> dict:
@@ -46,7 +54,8 @@ def main(path: str, task: str) -> None:
     SparseCCA(1).fit(*make_planted(50, 50, 50, density=0.5, random_state=0).views)  # loads what is compiled
     data = pickle.loads(Path(path).read_bytes())
     before, start = resident("VmRSS"), time.perf_counter()
-    found = {"fit": fit, "solve": solve, "text": text}[task](data)
+    warnings.simplefilter("ignore")  # the error of an approximated kernel is in the table
+    found = {"fit": fit, "fit-kernel": fit_kernel, "solve": solve, "text": text}[task](data)
     print(json.dumps({"bytes": resident("VmHWM") - before, "seconds": time.perf_counter() - start, **found}))
 
 

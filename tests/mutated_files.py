@@ -195,6 +195,8 @@ def models() -> list:
         scca.SparseCCA(2, held_out=0).fit(X, Y),
         scca.SparseCCA(2, held_out=0, kernel="rbf", kernel_params={"gamma": 0.1}).fit(X, Y),
         scca.KernelCCA(2, kernel="rbf").fit(sp.csr_array(X), sp.csr_array(Y)),
+        scca.KernelCCA(2, kernel=scca.LowRankKernel("rbf", 8)).fit(X, Y),
+        scca.SparseCCA(2, held_out=0, kernel=scca.LowRankKernel("rbf", 8, method="random")).fit(X, Y),
     ]
 
 

@@ -14,7 +14,16 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import datasets, generation, inference, retrieval, text
     from ._validation import DataWarning
-    from .estimators import PAPER, EmptyComponentWarning, KernelCCA, ModelPath, SparseCCA, SparseCCACV, model_path
+    from .estimators import (
+        PAPER,
+        EmptyComponentWarning,
+        KernelCCA,
+        LowRankKernel,
+        ModelPath,
+        SparseCCA,
+        SparseCCACV,
+        model_path,
+    )
     from .persistence import load, save
     from .solver import ComponentResult, component_path, solve_component
 
@@ -23,6 +32,7 @@ __all__ = [
     "SparseCCA",
     "SparseCCACV",
     "KernelCCA",
+    "LowRankKernel",
     "PAPER",
     # one model at many penalties
     "model_path",
@@ -52,6 +62,7 @@ _HOMES = {
     "SparseCCA": "estimators",
     "SparseCCACV": "estimators",
     "KernelCCA": "estimators",
+    "LowRankKernel": "estimators",
     "PAPER": "estimators",
     "EmptyComponentWarning": "estimators",
     "model_path": "estimators",

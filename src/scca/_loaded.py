@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from ._validation import check_choice, check_count, check_flag, check_keywords, check_matrix, check_structure, shown
 from .text import BilingualModel, TextVectorizer
-from .views import Kernel, KernelPreparation, Preparation, Projector
+from .views import Kernel, KernelPreparation, Landmarks, LowRankPreparation, Preparation, Projector, RandomFeatures
 
 __all__ = ["check_loaded"]
 
@@ -89,6 +89,8 @@ def _check_components(model: Any) -> int:
         _check_numbers(projector.directions, "directions", (rows, c))
         _check_preparation(getattr(model, f"{prefix}_preparation_"), count)
         _check_numbers(getattr(model, f"{prefix}_weights_"), f"{prefix}_weights_", (None, c))
+        error = getattr(model, f"{prefix}_kernel_error_", 0.0)
+        _require(_is_number(error), f"{prefix}_kernel_error_ is {shown(error)}")
         if hasattr(model, f"{prefix}_rotations_"):
             _check_numbers(getattr(model, f"{prefix}_rotations_"), f"{prefix}_rotations_", (None, c))
     for name in ("correlations_", "held_out_correlations_", "canonical_values_"):
@@ -109,22 +111,47 @@ def _check_preparation(preparation: Any, count: int) -> int:
         check_flag(preparation.normalize, "normalize")
         check_flag(preparation.blank, "blank")
         return count
+    if isinstance(preparation, LowRankPreparation):
+        _require(_is_number(preparation.error), f"the error of a kernel is {shown(preparation.error)}")
+        _require(isinstance(preparation.preparation, Preparation), "a part of a preparation is something else")
+        return _check_preparation(preparation.preparation, _check_map(preparation.map, count))
     _require(isinstance(preparation, KernelPreparation), "a preparation is something else")
     _check_kernel(preparation.kernel)
-    training = preparation.training
     if preparation.kernel.precomputed:
-        _require(training is None, "a precomputed kernel has training samples")
+        _require(preparation.training is None, "a precomputed kernel has training samples")
         rows = count
     else:
-        _require(isinstance(training, np.ndarray) or sp.issparse(training), "a kernel has no training samples")
-        rows = check_matrix(training, "training").shape[0]
-        _require(training.shape == (rows, count), f"training has shape {training.shape}, not {(rows, count)}")
-        preparation.kernel.diagonal(training[:1])  # refuses unknown parameters
+        rows = _check_training(preparation.kernel, preparation.training, count)
     for name in ("means", "scale"):
         if getattr(preparation, name) is not None:
             _check_numbers(getattr(preparation, name), name, (rows,))
     _require(_is_number(preparation.grand_mean), f"grand_mean is {shown(preparation.grand_mean)}")
     return rows
+
+
+def _check_training(kernel: Kernel, training: Any, count: int) -> int:
+    """The number of training samples of a kernel."""
+    _require(isinstance(training, np.ndarray) or sp.issparse(training), "a kernel has no training samples")
+    rows = check_matrix(training, "training").shape[0]
+    _require(training.shape == (rows, count), f"training has shape {training.shape}, not {(rows, count)}")
+    kernel.diagonal(training[:1])  # refuses unknown parameters
+    return rows
+
+
+def _check_map(map_: Any, count: int) -> int:
+    """The rank of an approximated kernel of samples with `count` features."""
+    if isinstance(map_, RandomFeatures):
+        _check_numbers(map_.offsets, "offsets", (None,))
+        _require(len(map_.offsets) > 0, "there are no random features")
+        _check_numbers(map_.directions, "directions", (count, len(map_.offsets)))
+        return len(map_.offsets)
+    _require(isinstance(map_, Landmarks), "the factor of a kernel is something else")
+    _check_kernel(map_.kernel)
+    _require(not map_.kernel.precomputed, "an approximated kernel is precomputed")
+    rank = _check_training(map_.kernel, map_.samples, count)
+    _check_numbers(map_.triangle, "triangle", (rank, rank))
+    _require(bool((np.diag(map_.triangle) > 0).all()), "triangle is singular")
+    return rank
 
 
 def _check_kernel(kernel: Any) -> None:

@@ -27,9 +27,9 @@ from ._files import atomic_write
 from ._loaded import check_loaded
 from ._validation import check_structure, shown
 from ._version import __version__
-from .estimators import KernelCCA, SparseCCA, SparseCCACV
+from .estimators import KernelCCA, LowRankKernel, SparseCCA, SparseCCACV
 from .text import BilingualModel, TextVectorizer
-from .views import Kernel, KernelPreparation, Preparation, Projector
+from .views import Kernel, KernelPreparation, Landmarks, LowRankPreparation, Preparation, Projector, RandomFeatures
 
 __all__ = ["ModelFileError", "load", "save"]
 
@@ -42,7 +42,8 @@ _MOST_PARTS = 100_000  # lists and dictionaries in a manifest
 _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _QUOTED = 200  # characters quoted of another library's message
 _MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
-_PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, Preparation, KernelPreparation, Kernel)}
+_LOW_RANK = (LowRankKernel, LowRankPreparation, Landmarks, RandomFeatures)
+_PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, Preparation, KernelPreparation, Kernel, *_LOW_RANK)}
 _CLASSES: dict[str, Any] = {**_MODELS, **_PARTS}
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from oracles import deflate_features, deflate_kernel, prepare, prepare_kernel
+from oracles import assert_is, deflate_features, deflate_kernel, prepare, prepare_kernel
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from scca.views import (
@@ -46,29 +46,6 @@ def kernels(X, **preparation):
         "precomputed": StoredKernelView.of(X @ X.T, Kernel("precomputed"), **preparation),
     }
     return views, dense @ dense.T
-
-
-def assert_is(view, matrix, rng, atol=1e-10):
-    """Everything the contract offers, against the dense matrix."""
-    w, r = rng.standard_normal(matrix.shape[1]), rng.standard_normal(matrix.shape[0])
-    few, fewer = np.array([4, 0, 7]), np.array([1, 5])
-    sparse_w = np.where(np.arange(len(w)) == 5, w, 0)
-    assert view.shape == matrix.shape
-    np.testing.assert_allclose(view.matvec(w), matrix @ w, atol=atol)
-    np.testing.assert_allclose(view.matvec(sparse_w), matrix @ sparse_w, atol=atol)
-    np.testing.assert_allclose(view.rmatvec(r), matrix.T @ r, atol=atol)
-    np.testing.assert_allclose(view.columns(few), matrix[:, few], atol=atol)
-    np.testing.assert_allclose(view.square_norms(), np.sum(matrix**2, axis=0), atol=atol)
-    selection = view.selection()
-    selection.add(few)
-    selection.add(fewer)
-    chosen = matrix[:, np.concatenate([few, fewer])]
-    block = rng.standard_normal((len(r), 3))
-    assert len(selection) == 5
-    np.testing.assert_allclose(selection.matvec(w[:5]), chosen @ w[:5], atol=atol)
-    np.testing.assert_allclose(selection.rmatvec(block), chosen.T @ block, atol=atol)
-    np.testing.assert_allclose(selection.rmatvec(block, 3), chosen[:, 3:].T @ block, atol=atol)
-    np.testing.assert_allclose(selection.gram(3), chosen.T @ chosen[:, 3:], atol=atol)
 
 
 @pytest.mark.parametrize("normalize", [True, False])

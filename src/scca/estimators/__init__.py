@@ -4,6 +4,7 @@ from ._base import PairedTransformer
 from ._components import EmptyComponentWarning, NothingSharedError
 from ._cross_validation import SparseCCACV
 from ._kernel_cca import KernelCCA
+from ._low_rank_kernel import LowRankKernel
 from ._model_path import ModelPath, model_path
 from ._sparse_cca import PAPER, SparseCCA
 
@@ -17,6 +18,7 @@ __all__ = [
     "ModelPath",
     "model_path",
     # settings
+    "LowRankKernel",
     "PAPER",
     # warnings and errors
     "EmptyComponentWarning",

@@ -1,5 +1,6 @@
 """What the estimators share: input checks, preparation of the views, and scores of new samples."""
 
+import logging
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -27,11 +28,15 @@ from .._validation import (
 from .._wording import called, counted
 from ..engine import check_n_jobs, warn
 from ..retrieval import average_precision
-from ..views import FeatureView, Kernel, PreparedView, Projector, StoredKernelView
-from ._preparing import Known, PreparedPair, Preparing
+from ..views import Kernel, LowRankPreparation, PreparedView, Projector
+from ._low_rank_kernel import LowRankKernel
+from ._preparing import Known, Prepared, PreparedPair, Preparing
 
 __all__ = ["PairedTransformer"]
 
+logger = logging.getLogger(__name__)
+
+_LARGE_ERROR = 0.1  # of an approximated kernel, relative
 _MOST_COMPONENTS = 200  # where their number is left to the data
 
 
@@ -54,19 +59,24 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Which of "X" and "Y" are seen through the kernel."""
 
     def _kernel(self) -> Kernel:
-        if not (isinstance(self.kernel, str) or callable(self.kernel)):
+        kernel = self.kernel.kernel if isinstance(self.kernel, LowRankKernel) else self.kernel
+        if not (isinstance(kernel, str) or callable(kernel)):
             raise ValueError(
-                f'kernel must be a callable or one of the names of scikit-learn\'s kernels, or "precomputed"; got '
-                f"{shown(self.kernel)}."
+                f'kernel must be a callable or one of the names of scikit-learn\'s kernels, "precomputed" or a '
+                f"LowRankKernel; got {shown(kernel)}."
             )
         check_keywords(self.kernel_params, "kernel_params")
-        return Kernel(self.kernel, self.kernel_params or {})
+        return Kernel(kernel, self.kernel_params or {})
+
+    def _low_rank(self) -> dict[str, Any] | None:
+        """How the kernel is approximated; None if it is not."""
+        return self.kernel.settings() if isinstance(self.kernel, LowRankKernel) else None
 
     def _is_precomputed(self, name: str) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "precomputed" and name in self._dual_views
 
     @abstractmethod
-    def _view(self, view: FeatureView | StoredKernelView, name: str, n_components: int) -> PreparedView:
+    def _view(self, view: Prepared, name: str, n_components: int) -> PreparedView:
         """A prepared view as the estimator represents it: as features or as a kernel."""
 
     @abstractmethod
@@ -87,7 +97,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X: MatrixLike,
         Y: MatrixLike,
         known: Known | None = None,
-        x_view: FeatureView | StoredKernelView | None = None,
+        x_view: Prepared | None = None,
     ) -> PreparedPair:
         """`prepare` for data that are already checked; `x_view` is the result of `prepare_x` for the same X."""
         n_components = self._check_n_components(X, Y)
@@ -106,14 +116,15 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """How many features of a view to use, or which share of them; None for all."""
         return None if isinstance(self.n_features, str) else self.n_features
 
-    def prepare_x(self, X: MatrixLike) -> FeatureView | StoredKernelView:
+    def prepare_x(self, X: MatrixLike) -> Prepared:
         """The part of `prepare_checked` that depends on a checked X alone."""
         return self._preparing().unweighted(X, "X")
 
     def _preparing(self) -> Preparing:
-        kernel = self._kernel()
+        kernel, low_rank = self._kernel(), self._low_rank()
         return Preparing(
-            kernels={} if kernel.linear else dict.fromkeys(self._dual_views, kernel),
+            kernels={} if kernel.linear and low_rank is None else dict.fromkeys(self._dual_views, kernel),
+            low_rank=low_rank,
             center=self.center,
             normalize=self.normalize,
             weighted=self.feature_weights is not None,
@@ -142,6 +153,22 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.x_preparation_, self.y_preparation_ = (self._projectors[name].preparation for name in "XY")
         self.x_feature_weights_ = getattr(self.x_preparation_, "feature_weights", None)
         self.y_feature_weights_ = getattr(self.y_preparation_, "feature_weights", None)
+        for name, preparation in (("X", self.x_preparation_), ("Y", self.y_preparation_)):
+            if isinstance(preparation, LowRankPreparation):
+                setattr(self, f"{name.lower()}_kernel_error_", preparation.error)
+                self._report_error(preparation, name)
+
+    def _report_error(self, preparation: LowRankPreparation, name: str) -> None:
+        rank, error = preparation.map.rank, preparation.error
+        level = logging.INFO if getattr(self, "verbose", 0) else logging.DEBUG
+        logger.log(level, "kernel of %s: rank %d, relative error %.2g", name, rank, error)
+        if error > _LARGE_ERROR:
+            warn(
+                f"the kernel of {name} is approximated with a relative error of {error:.2g}, where {_LARGE_ERROR:g} is "
+                f"small; raise the rank of LowRankKernel above {rank}, or choose a smoother kernel (rbf: a smaller "
+                "gamma).",
+                DataWarning,
+            )
 
     # --- checks of user input --------------------------------------------------------------------------------------
 
@@ -152,6 +179,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_flag(self.normalize, "normalize")
         check_n_jobs(self.n_jobs)
         self._kernel()
+        self._low_rank()
 
     def _check_training(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, ...]:
         """Both views, checked, and what `_remember` needs of them at the end of the fit."""

@@ -17,6 +17,7 @@ from ..engine import Pairs, Progress, Samples, consecutive_folds, run_tasks, say
 from ..retrieval import average_precision
 from ..solver import DEFAULT_MAX_ITER
 from ._anchors import anchor_strategy
+from ._low_rank_kernel import LowRankKernel
 from ._sparse_cca import SparseCCA
 from ._trials import Fit, Penalties, Trial, fits_of_a_fold, mean_correlation
 
@@ -113,7 +114,7 @@ class SparseCCACV(SparseCCA):
         rendering: str = "sparse",
         feature_weights: str | None = "shared",
         n_features: int | float | str | None = "auto",
-        kernel: str | Callable[..., float] = "linear",
+        kernel: str | Callable[..., float] | LowRankKernel = "linear",
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
         normalize: bool = True,

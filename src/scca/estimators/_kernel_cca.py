@@ -14,6 +14,7 @@ from ..engine import warn
 from ..factors import spectrum_of
 from ..views import FeatureView, LinearKernelView
 from ._base import PairedTransformer
+from ._low_rank_kernel import LowRankKernel
 from ._preparing import PreparedPair
 
 __all__ = ["KernelCCA"]
@@ -58,6 +59,8 @@ class KernelCCA(PairedTransformer):
         The maxima: canonical correlations for r = 0, shrunk ones otherwise.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores of each component.
+    x_kernel_error_, y_kernel_error_ : float
+        With a `LowRankKernel`; as for `SparseCCA`.
     x_preparation_, y_preparation_, x_feature_weights_, y_feature_weights_ : as for `SparseCCA`
     n_features_in_, n_features_y_, feature_names_in_, feature_names_y_ : as for `SparseCCA`
 
@@ -74,7 +77,7 @@ class KernelCCA(PairedTransformer):
         n_components: int = 2,
         *,
         regularization: float = 0.03,
-        kernel: str | Callable[..., float] = "linear",
+        kernel: str | Callable[..., float] | LowRankKernel = "linear",
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
         normalize: bool = True,

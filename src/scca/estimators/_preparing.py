@@ -9,12 +9,12 @@ import scipy.sparse as sp
 
 from .._frames import Features
 from .._types import MatrixLike
-from ..views import FeatureView, Kernel, Preparation, PreparedView, StoredKernelView
+from ..views import FeatureView, Kernel, LowRankKernelView, Preparation, PreparedView, StoredKernelView
 from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, shared_weights
 
-__all__ = ["Known", "PreparedPair", "Preparing"]
+__all__ = ["Known", "Prepared", "PreparedPair", "Preparing"]
 
-Prepared = FeatureView | StoredKernelView
+Prepared = FeatureView | StoredKernelView | LowRankKernelView
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,8 @@ class Preparing:
     n_features : int, float or None
         How many features of a view, or which share of them, are read; None for all.
     n_jobs : int or None
+    low_rank : dict or None
+        How the kernels are approximated, as keyword arguments of `LowRankKernelView.of`; None to store them.
     as_they_are : collection of str
         Names of views whose single features mean nothing: they are neither weighted nor selected.
     """
@@ -85,6 +87,7 @@ class Preparing:
     weighted: bool
     n_features: int | float | None = None
     n_jobs: int | None = None
+    low_rank: Mapping[str, Any] | None = None
     as_they_are: Collection[str] = ()
 
     def views(self, X: MatrixLike, Y: MatrixLike, x_view: Prepared | None = None) -> dict[str, Prepared]:
@@ -105,8 +108,8 @@ class Preparing:
 
     def _of_rows(self, view: Prepared, samples: MatrixLike, rows: np.ndarray) -> FeatureView | np.ndarray:
         """The features of some samples, or their kernel."""
-        if isinstance(view, StoredKernelView):
-            return view.columns(rows)[rows]
+        if not isinstance(view, FeatureView):
+            return view.among(rows)
         return view if len(rows) == view.shape[0] else self._fitted(samples[rows]).transform(samples[rows])
 
     def unweighted(self, samples: MatrixLike, name: str) -> Prepared:
@@ -114,14 +117,11 @@ class Preparing:
         if name not in self.kernels:
             samples = self._by_columns(samples, name)
             return self._fitted(samples).transform(samples)
-        return StoredKernelView.of(
-            samples,
-            self.kernels[name],
-            center=self.center,
-            normalize=self.normalize,
-            n_jobs=self.n_jobs,
-            name=f"the kernel matrix of {name}",
-        )
+        settings: dict[str, Any] = {"center": self.center, "normalize": self.normalize, "n_jobs": self.n_jobs}
+        settings["name"] = f"the kernel matrix of {name}"
+        if self.low_rank is not None:
+            return LowRankKernelView.of(samples, self.kernels[name], **self.low_rank, **settings)
+        return StoredKernelView.of(samples, self.kernels[name], **settings)
 
     def _fitted(self, samples: MatrixLike) -> Preparation:
         return Preparation.fit(samples, center=self.center, normalize=self.normalize)

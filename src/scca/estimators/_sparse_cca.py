@@ -15,6 +15,7 @@ from ._anchors import anchor_strategy
 from ._components import Extraction, Settings, extract_components
 from ._factor_components import FactorComponents, refuse_without_factors
 from ._factor_settings import FactorSettings
+from ._low_rank_kernel import LowRankKernel
 from ._preparing import PreparedPair
 
 __all__ = ["PAPER", "SparseCCA"]
@@ -125,9 +126,10 @@ class SparseCCA(FactorComponents):
         sparse rendering and at most 2,000 pairs; then the smallest share, down to 0.15 or ten features per pair, whose
         factors, learnt from half of the pairs, find the mates of the other half with at least 0.85 times the precision
         (mean of 1 / rank) of the best share, and not worse by more than five standard errors.
-    kernel : str or callable, default="linear"
+    kernel : str, callable or LowRankKernel, default="linear"
         Kernel of the dual view: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a function of two rows, or
-        "precomputed" if that view is the kernel matrix itself.
+        "precomputed" if that view is the kernel matrix itself. A kernel that is not linear is stored as an n x n
+        matrix; `LowRankKernel("rbf", rank=300)` approximates it for more samples.
     kernel_params : dict, optional
         Parameters of the kernel.
     center, normalize : bool, default=True
@@ -144,7 +146,8 @@ class SparseCCA(FactorComponents):
     n_jobs : int, optional
         Threads that compute a kernel that is not linear, and folds fitted in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
-        Draws the pairs that are left out; None draws the same ones every time. Nothing else is random.
+        Draws the pairs that are left out; None draws the same ones every time. Nothing else is random, except a
+        `LowRankKernel`, which has its own.
     verbose : int, default=0
         Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
 
@@ -174,7 +177,11 @@ class SparseCCA(FactorComponents):
         With anchors.
     x_rotations_, y_rotations_ : ndarray of shape (coordinates, n_components_)
         With anchors, the projection directions: the prepared training view times these gives orthonormal scores.
-    x_preparation_, y_preparation_ : scca.views.Preparation or KernelPreparation
+    x_kernel_error_, y_kernel_error_ : float
+        With a `LowRankKernel`, for each dual view: tr(K - ZZ') / tr K, what the approximation leaves out of the kernel
+        of the training samples; for random features ||K - ZZ'|| / ||K||, from at most 1,000 samples. Above 0.1, `fit`
+        warns.
+    x_preparation_, y_preparation_ : scca.views.Preparation, KernelPreparation or LowRankPreparation
         How samples of each view are weighted, centred and scaled first.
     x_feature_weights_, y_feature_weights_ : ndarray or None
         The factors by which features were multiplied, 0 for unused ones; `x_weights_` apply to features so weighted.
@@ -204,7 +211,7 @@ class SparseCCA(FactorComponents):
         ridge: PenaltyLike = "auto",
         feature_weights: str | None = "shared",
         n_features: int | float | str | None = "auto",
-        kernel: str | Callable[..., float] = "linear",
+        kernel: str | Callable[..., float] | LowRankKernel = "linear",
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
         normalize: bool = True,

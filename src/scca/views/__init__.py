@@ -4,6 +4,8 @@ from ._deflation import DeflatedView, Deflation
 from ._features import FeatureView
 from ._kernel_views import KernelPreparation, LinearKernelView, StoredKernelView, linear_kernel_view
 from ._kernels import Kernel
+from ._low_rank import Landmarks, RandomFeatures
+from ._low_rank_view import LowRankKernelView, LowRankPreparation
 from ._oriented import OrientedView
 from ._preparation import Preparation, inverse_norms
 from ._projector import Projector
@@ -30,6 +32,10 @@ __all__ = [
     "StoredKernelView",
     "LinearKernelView",
     "linear_kernel_view",
+    "Landmarks",
+    "RandomFeatures",
+    "LowRankPreparation",
+    "LowRankKernelView",
     # deflation
     "Deflation",
     "DeflatedView",

@@ -10,7 +10,7 @@ import numpy as np
 from .._types import MatrixLike
 from .._validation import check_positive_semidefinite
 from ._features import FeatureView
-from ._kernels import Kernel
+from ._kernels import Kernel, check_symmetric
 from ._preparation import inverse_norms
 from ._projector import Projector
 from ._storage import storage_of
@@ -18,7 +18,6 @@ from .base import PreparedView
 
 __all__ = ["KernelPreparation", "LinearKernelView", "StoredKernelView", "linear_kernel_view"]
 
-_ASYMMETRY = 1e-6  # of the largest entry; allowed for rounding
 _ROUNDING = 1e-14  # squared norms below this share of the terms they were computed from are zero
 
 # Whether storing a linear kernel pays, in units of a multiplication in a dense matrix-vector product.
@@ -96,7 +95,7 @@ class StoredKernelView(PreparedView):
         """The view of checked samples (or a checked kernel matrix, if precomputed), centred and scaled on request."""
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
         if callable(kernel.function):
-            _check_symmetric(matrix)
+            check_symmetric(matrix)
         training = None if kernel.precomputed else data
         means, grand_mean = None, 0.0
         if center:
@@ -132,6 +131,10 @@ class StoredKernelView(PreparedView):
         if self._means is not None:
             out = out - self._means @ v - (self._means - self._grand_mean) * v.sum()
         return out if self._scale is None else self._scale * out
+
+    def among(self, rows: np.ndarray) -> np.ndarray:
+        """The kernel of some samples."""
+        return self.columns(rows)[rows]
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
         block = self.storage.columns(indices)
@@ -211,15 +214,6 @@ def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
 def _linear_projector(features: FeatureView, rotations: np.ndarray) -> Projector:
     """Rotations on samples become rotations on features, so that no kernel with the training samples is needed."""
     return features.projector(features.rmatvec(rotations).astype(rotations.dtype, order="C"))
-
-
-def _check_symmetric(matrix: np.ndarray) -> None:
-    asymmetry, largest = float(np.abs(matrix - matrix.T).max()), float(np.abs(matrix).max())
-    if asymmetry > _ASYMMETRY * largest:
-        raise ValueError(
-            f"a kernel function must be symmetric, k(a, b) = k(b, a); two samples differ by {asymmetry:.3g}, where "
-            f"{_ASYMMETRY * largest:.1g} is allowed: return (k(a, b) + k(b, a)) / 2."
-        )
 
 
 def _centred_diagonal(

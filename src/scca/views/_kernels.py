@@ -9,10 +9,11 @@ import scipy.sparse as sp
 
 from .._types import MatrixLike
 
-__all__ = ["Kernel"]
+__all__ = ["Kernel", "check_symmetric"]
 
 _BLOCK = 512  # rows per task: fixed, so that results do not depend on the number of workers
 _DIAGONAL_BLOCK = 16
+_ASYMMETRY = 1e-6  # of the largest entry; allowed for rounding
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class Kernel:
         )
         return np.vstack(blocks)
 
+    def column(self, samples: MatrixLike, index: int) -> np.ndarray:
+        """k of every row with one of them."""
+        return self._block(*self._near_zero(samples, samples[[index]])).ravel()
+
     def _near_zero(self, A: MatrixLike, B: MatrixLike) -> Any:
         """Both less the mean of B, which changes no distance and saves precision.
 
@@ -73,18 +78,29 @@ class Kernel:
                 values = pairwise_kernels(A, B, metric=self.function, **self.params)
         except (TypeError, ValueError) as error:
             reason = _first_line(error)
-            raise ValueError(f"the kernel {self._name} failed with {dict(self.params)}: {reason}") from error
+            raise ValueError(f"the kernel {self.name} failed with {dict(self.params)}: {reason}") from error
         values = np.asarray(values, dtype=np.float64)
         if not np.isfinite(values).all():
             raise ValueError(
-                f"the kernel {self._name} gives {values[~np.isfinite(values)][0]} for some samples with "
+                f"the kernel {self.name} gives {values[~np.isfinite(values)][0]} for some samples with "
                 f"{dict(self.params)}: scale the data or choose other parameters."
             )
         return values
 
     @property
-    def _name(self) -> str:
+    def name(self) -> str:
+        """As messages call it."""
         return self.function if isinstance(self.function, str) else "function, which is given two rows,"
+
+
+def check_symmetric(matrix: np.ndarray) -> None:
+    """Refuse the matrix of a kernel function that depends on the order of its arguments."""
+    asymmetry, largest = float(np.abs(matrix - matrix.T).max()), float(np.abs(matrix).max())
+    if asymmetry > _ASYMMETRY * largest:
+        raise ValueError(
+            f"a kernel function must be symmetric, k(a, b) = k(b, a); two samples differ by {asymmetry:.3g}, where "
+            f"{_ASYMMETRY * largest:.1g} is allowed: return (k(a, b) + k(b, a)) / 2."
+        )
 
 
 def _first_line(error: Exception) -> str:

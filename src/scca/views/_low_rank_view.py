@@ -1,0 +1,126 @@
+"""A dual view whose kernel is the product of a factor of few columns, for many samples."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .._types import MatrixLike, SeedLike
+from ..engine import one_blas_thread
+from ._features import FeatureView
+from ._kernel_views import LinearKernelView
+from ._kernels import Kernel
+from ._low_rank import SampleMap, factorised
+from ._preparation import Preparation
+from ._projector import Projector
+from ._selection import Selection
+from ._storage import DenseStorage
+
+__all__ = ["LowRankKernelView", "LowRankPreparation"]
+
+_BLOCK = 2048  # rows of Z in memory for new samples
+_CONSTANT = 1e-14  # of the mean squared norm: a smaller variance is rounding error
+
+
+@dataclass(frozen=True, eq=False)
+class LowRankPreparation:
+    """y -> z(y), its row of Z in K ~ Z Z', centred and scaled as features are; `error` is that of Z Z' in training."""
+
+    map: SampleMap
+    preparation: Preparation
+    error: float
+
+    def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
+        scores = np.empty((samples.shape[0], directions.shape[1]))
+        for start in range(0, len(scores), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            scores[rows] = self.preparation.project(self.map.rows(samples[rows]), directions)
+        return scores
+
+
+class LowRankKernelView(LinearKernelView):
+    """M = F F', F (n x rank) the centred and scaled rows of Z in K ~ Z Z'.
+
+    F is dense and has few columns, so what needs inner products of columns of M needs only F'F.
+    """
+
+    passes_per_column = 0
+
+    def __init__(self, F: np.ndarray, preparation: LowRankPreparation):
+        super().__init__(FeatureView(DenseStorage(F), squares=np.einsum("ij,ij->i", F, F)))
+        self.F, self.preparation = F, preparation
+        with one_blas_thread():  # the same order of sums for any number of threads
+            self.covariance = F.T @ F
+
+    @classmethod
+    def of(
+        cls,
+        samples: MatrixLike,
+        kernel: Kernel,
+        rank: int,
+        method: str,
+        *,
+        center: bool,
+        normalize: bool,
+        random_state: SeedLike = None,
+        n_jobs: int | None = None,
+        name: str = "the kernel matrix",
+    ) -> "LowRankKernelView":
+        """The view of checked samples, centred and scaled on request in the approximated space; see `factorised`."""
+        found = factorised(samples, kernel, rank, method, random_state, n_jobs)
+        F = found.Z
+        preparation = Preparation.fit(F, center=center, normalize=normalize)
+        scale = preparation.transform(F).scale
+        size = np.einsum("ij,ij->", F, F)
+        if preparation.mean is not None:
+            F -= preparation.mean  # in place: F is the largest array there is
+        if np.einsum("ij,ij->", F, F) <= _CONSTANT * size:
+            raise ValueError(f"{name} does not show how samples differ: choose another kernel, or other parameters.")
+        if scale is not None:
+            F *= scale[:, None]
+        return cls(F, LowRankPreparation(found.map, preparation, found.error))
+
+    def matmat(self, weights: np.ndarray) -> np.ndarray:
+        return self.F @ (self.F.T @ weights)
+
+    def rmatmat(self, R: np.ndarray) -> np.ndarray:
+        return self.matmat(R)
+
+    def columns(self, indices: np.ndarray) -> np.ndarray:
+        return self.F @ self.F[indices].T
+
+    def among(self, rows: np.ndarray) -> np.ndarray:
+        """The kernel of some samples."""
+        return self.F[rows] @ self.F[rows].T
+
+    def square_norms(self) -> np.ndarray:
+        return np.maximum(np.einsum("ij,ij->i", self.F @ self.covariance, self.F), 0.0)
+
+    def selection(self) -> Selection:
+        return _LowRankSelection(self)
+
+    def projector(self, rotations: np.ndarray) -> Projector:
+        directions = self.F.T @ rotations.astype(np.float64)
+        return Projector(self.preparation, directions.astype(rotations.dtype, order="C"))
+
+
+class _LowRankSelection(Selection):
+    """Columns F f_i of M, stored as the rows f_i of F."""
+
+    def __init__(self, view: LowRankKernelView):
+        self._view = view
+        self._rows = np.empty((0, view.F.shape[1]))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def add(self, indices: np.ndarray) -> None:
+        self._rows = np.vstack([self._rows, self._view.F[indices]])
+
+    def matvec(self, weights: np.ndarray) -> np.ndarray:
+        return self._view.F @ (self._rows.T @ weights)
+
+    def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
+        return self._rows[start:] @ (self._view.F.T @ r)
+
+    def gram(self, start: int) -> np.ndarray:
+        return self._rows @ (self._view.covariance @ self._rows[start:].T)
