@@ -21,6 +21,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from . import (
+    balance,
     factors,
     first_call,
     generation,
@@ -63,6 +64,7 @@ def main() -> None:
         "memory": memory.run,
     }
     runs = measured | {
+        "balance": lambda: balance.run(arguments.corpus, arguments.join, arguments.pairs),
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
@@ -94,8 +96,8 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); peers, translation, factors, generation, "
-        "kernels, leave-out, readability, retrieval, subjects, tuning, vectors",
+        help="dense, sparse, first-call, memory (all four unless given); balance, peers, translation, factors, "
+        "generation, kernels, leave-out, readability, retrieval, subjects, tuning, vectors",
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -107,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "the others about text instead of the built-in corpus",
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
-    parser.add_argument("--pairs", type=int, help="pairs that 'translation' learns from, its list being made from all")
+    parser.add_argument("--pairs", type=int, help="pairs that 'balance' and 'translation' learn from")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")
