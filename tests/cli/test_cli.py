@@ -130,12 +130,12 @@ class TestMates:
 
     def test_answers_come_before_all_queries_are_read(self, folder):
         command = [*COMMAND, "mates", "model.scca", "--queries", "-", "--candidates", "test.fr", "--from", "en"]
-        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        process.stdin.write("bread and water\n" * 5000)
+        process = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        process.stdin.write(b"bread and water\n" * 5000)
         process.stdin.flush()
-        assert process.stdout.readline().startswith("query\t")
-        rest, _ = process.communicate("the judge\n")
-        assert rest.splitlines()[-1].startswith("5001\t3\t")
+        assert process.stdout.readline().startswith(b"query\t")
+        rest, _ = process.communicate(b"the judge\n")
+        assert rest.splitlines()[-1].startswith(b"5001\t3\t")
 
     def test_approximate(self, folder):
         command = ("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", "--from", "en", "--json")
