@@ -12,6 +12,8 @@ __all__ = ["run"]
 _COMPONENTS = 5
 _FEATURES = 20
 _TEST = 500
+_METHODS = ("cholesky", "nystroem", "random")
+_RANKS = (30, 100, 1000)
 _SETTINGS = {"regularization": 0.1, "kernel_params": {"gamma": 0.02}}
 _HEADER = ["pairs", "kernel", "seconds", "extra MB", "kernel error", "error of mates"]
 
@@ -27,10 +29,6 @@ def run() -> None:
     print_table("Error by rank", _HEADER, ranks)
     large = [_row(50_000, f"{m} 300", LowRankKernel("rbf", 300, method=m)) for m in _METHODS]
     print_table("Many pairs", _HEADER, large)
-
-
-_METHODS = ("cholesky", "nystroem", "random")
-_RANKS = (30, 100, 300, 1000)
 
 
 def made_up(n: int) -> tuple[np.ndarray, np.ndarray]:
