@@ -402,8 +402,13 @@ def test_the_automatic_ridge_grows_with_many_samples():
     assert [_automatic_ridge(n) for n in (10, 10_000, 40_000)] == [0.25, 0.25, 1.0]
 
 
-@pytest.mark.parametrize(("name", "value"), [("tol", 1e-3), ("max_iter", 7), ("algorithm", "greedy")])
+@pytest.mark.parametrize(("name", "value"), [("tol", 1e-3), ("max_iter", 7)])
 def test_effort_of_the_convex_problems_is_refused_where_there_are_none(pairs, name, value):
     with pytest.raises(ValueError, match=f'{name} is for rendering="sparse"; got .* with "dense": leave it at'):
         factors(2, rendering="dense", **{name: value}).fit(*pairs)
     factors(2, rendering=("dense", "sparse"), **{name: value}).fit(*pairs)
+
+
+def test_the_papers_algorithm_is_for_anchored_components(pairs):
+    with pytest.raises(ValueError, match="algorithm is for anchored components; got 'greedy' without anchors"):
+        factors(2, algorithm="greedy").fit(*pairs)

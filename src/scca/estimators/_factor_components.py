@@ -24,6 +24,7 @@ from .._validation import (
 )
 from .._wording import called, either
 from ..engine import Pairs, Progress, blas_threads_for, warn
+from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import View
 from ._base import PairedTransformer
@@ -39,7 +40,7 @@ __all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
 logger = logging.getLogger(__name__)
 
 _VIEWS = ("X", "Y")
-_USUAL_EFFORT = {"tol": 1e-6, "max_iter": DEFAULT_MAX_ITER, "algorithm": "working-set"}
+_USUAL_EFFORT = {"tol": 1e-6, "max_iter": DEFAULT_MAX_ITER}
 _MOST_WEIGHTS = 100  # of a factor: more are too many to read
 _RIDGE = 0.25  # of the factors, for samples of unit norm
 _RIDGE_PAIRS = 10_000  # more pairs have more rare features, which a fixed ridge would turn into factors of few samples
@@ -91,8 +92,8 @@ class FactorComponents(PairedTransformer):
             setattr(self, f"{name}_", np.array([getattr(rendering, name) for rendering in (x, y)]))
         self.n_iter_ = np.maximum(1, np.maximum(x.n_iter, y.n_iter))  # scikit-learn requires at least one
         self.converged_ = x.converged & y.converged & fit.converged
-        self.correlations_ = _cosines(x.view.matmat(x.weights), y.view.matmat(y.weights))
-        self.x_loadings_, self.y_loadings_ = (_loadings(view, fit.scores) for view in pair.views.values())
+        self.correlations_ = _cosines(scores_of([x.view], [x.weights]), scores_of([y.view], [y.weights]))
+        self.x_loadings_, self.y_loadings_ = _loadings(list(pair.views.values()), fit.scores)
         if self._dual_views:
             self.gamma_ = self.mu_[["XY".index(name) for name in self._dual_views]]
         self._log()
@@ -188,8 +189,12 @@ class FactorComponents(PairedTransformer):
         effort = {
             "tol": check_tolerance(self.tol),
             "max_iter": check_count(self.max_iter, "max_iter"),
-            "algorithm": check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
         }
+        check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS))
+        if self.algorithm != "working-set":
+            raise ValueError(
+                f"algorithm is for anchored components; got {shown(self.algorithm)} without anchors: drop it."
+            )
         for name, usual in _USUAL_EFFORT.items() if len(dense) == len(_VIEWS) else ():
             if effort[name] != usual:
                 raise ValueError(
@@ -251,12 +256,15 @@ def refuse_without_factors(model: PairedTransformer) -> None:
             raise ValueError(f"{name} is for shared factors; got {shown(value)} with anchors: leave it at {default!r}.")
 
 
-def _cosines(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
-    return np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)
+def _cosines(A: Scores, B: Scores) -> np.ndarray:
+    norms = np.sqrt(column_products(A, A) * column_products(B, B))
+    return column_products(A, B) / np.where(norms > 0, norms, 1.0)
 
 
-def _loadings(view: View, scores: np.ndarray) -> np.ndarray:
-    """Cosine of every prepared coordinate of a view with each factor."""
-    norms = np.sqrt(view.square_norms())
-    return view.rmatmat(scores) / np.where(norms > 0, norms, 1.0)[:, None]
+def _loadings(views: Sequence[View], scores: Scores) -> list[np.ndarray]:
+    """Cosine of every prepared coordinate of each view with each factor."""
+    norms = [np.sqrt(view.square_norms()) for view in views]
+    return [
+        found / np.where(norm > 0, norm, 1.0)[:, None]
+        for found, norm in zip(correlations(views, scores), norms, strict=True)
+    ]

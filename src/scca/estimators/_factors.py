@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Pairs
-from ..factors import balanced_factors, equalized, varimax
+from ..factors import Scores, balanced_factors, correlations, equalized, inner_products, varimax
 from ..views import PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
@@ -22,7 +22,7 @@ __all__ = ["FactorFit", "Factors", "factor_path", "find_factors", "fit_factors",
 class Factors:
     """Rotated factors T (n x c), and how well the views share each (sigma of the unrotated ones)."""
 
-    scores: np.ndarray
+    scores: Scores
     values: np.ndarray
     converged: bool
 
@@ -39,7 +39,7 @@ def fit_factors(
     samples: Mapping[str, Any],
     n_components: int,
     settings: FactorSettings,
-    rotate: Callable[[np.ndarray], np.ndarray] | None = None,
+    rotate: Callable[[Scores], Scores] | None = None,
 ) -> FactorFit:
     """Factors of the views, rotated to simple structure (or by `rotate`, a function of T) and rendered in each."""
     found = find_factors(views, n_components, settings, rotate)
@@ -50,7 +50,7 @@ def find_factors(
     views: Mapping[str, PreparedView],
     n_components: int,
     settings: FactorSettings,
-    rotate: Callable[[np.ndarray], np.ndarray] | None = None,
+    rotate: Callable[[Scores], Scores] | None = None,
 ) -> Factors:
     """Factors of the views, rotated to simple structure (or by `rotate`, a function of T).
 
@@ -63,9 +63,10 @@ def find_factors(
     rotation = None
     if rotate is None:
         read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
-        loadings = np.vstack([view.rmatmat(T) for view in read])
+        loadings = np.vstack(correlations(read, T))
         rotation = varimax(equalized(loadings))
-        R = rotation.matrix[:, np.argsort(-np.linalg.norm(T @ rotation.matrix, axis=0), kind="stable")]
+        sizes = np.linalg.norm(found.values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
+        R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
         R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # the few large loadings positive
         T = T @ R
     else:
@@ -85,20 +86,20 @@ def factor_path(
         yield FactorFit(found.scores, found.values, found.converged, path.at(setting))
 
 
-def aligned(T: np.ndarray, target: np.ndarray) -> np.ndarray:
+def aligned(T: Scores, target: Scores) -> Scores:
     """T rotated to come nearest to `target` (orthogonal Procrustes); both have the same rows."""
-    U, _, V = np.linalg.svd(T.T @ target, full_matrices=False)
+    U, _, V = np.linalg.svd(inner_products(T, target), full_matrices=False)
     return T @ (U @ V)
 
 
-def _unrotated(T: np.ndarray) -> np.ndarray:
+def _unrotated(T: Scores) -> Scores:
     return T
 
 
 def held_out_scores(
     model: PairedTransformer,
     settings: FactorSettings,
-    T: np.ndarray | None,
+    T: Scores | None,
     pairs: Pairs,
     train: np.ndarray,
     test: np.ndarray,

@@ -1,6 +1,6 @@
 """Rendering of factors: weights on few features of each view, selected by certified problems and refitted together."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import MatrixLike
 from ..engine import one_blas_thread
-from ..factors import dense_weights, select_features, together, weigh_features
+from ..factors import Nets, Scores, column_products, correlations, dense_weights, scores_of, weigh_features
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
 from ._factor_settings import FactorSettings
@@ -48,10 +48,11 @@ class Rendering:
 class RenderingPath:
     """Factors T (n x c) in every view, at one penalty after another, each starting from the previous solution."""
 
-    def __init__(self, views: Mapping[str, PreparedView], samples: Mapping[str, Any], T: np.ndarray):
+    def __init__(self, views: Mapping[str, PreparedView], samples: Mapping[str, Any], T: Scores):
         self._samples, self._T = samples, T
         self._views = views
-        self._selections = {name: _SelectionPath(view, T) for name, view in views.items()}
+        self._squares = column_products(T, T)
+        self._selections: dict[str, _SelectionPath] = {}
 
     def at(self, settings: FactorSettings) -> dict[str, Rendering]:
         """With these settings, which differ from the previous ones in the penalties alone.
@@ -67,31 +68,45 @@ class RenderingPath:
             if name in settings.dense:
                 renderings[name] = _dense(view, T, settings.ridge)
                 continue
-            selected = self._selections[name].at(settings)
+            selected = self._selected(name, settings)
             weights = np.column_stack([result.w for result in selected])
             found = _rendering(view, weights, selected, ridge)
             renderings[name] = _weighed(found, self._samples.get(name), T, most_explained)
         if len(settings.dense) == len(renderings):
             return renderings
-        scores = {name: r.view.matmat(r.weights) for name, r in renderings.items()}
+        scores = {name: scores_of([r.view], [r.weights]) for name, r in renderings.items()}
+        norms = np.sqrt(self._squares)
         return {
             name: r
             if name in settings.dense
-            else _weighed(r, self._samples.get(name), _scores_of_others(name, scores, T), 1.0)
+            else _weighed(r, self._samples.get(name), _scores_of_others(name, scores, T, norms), 1.0)
             for name, r in renderings.items()
         }
 
+    def _selected(self, name: str, settings: FactorSettings) -> list[ComponentResult]:
+        if not self._selections:
+            sparse = {view: self._views[view] for view in self._views if view not in settings.dense}
+            with one_blas_thread():  # the same order of sums for any number of threads
+                entries = correlations(list(sparse.values()), self._T)
+            self._selections = {
+                view: _SelectionPath(sparse[view], found, self._squares, settings)
+                for view, found in zip(sparse, entries, strict=True)
+            }
+        return self._selections[name].at(settings)
+
 
 class _SelectionPath:
-    """The elastic nets of one view, at one penalty after another."""
+    """The elastic nets of one view, at one penalty after another; `correlations` are A'T."""
 
-    def __init__(self, view: PreparedView, T: np.ndarray):
-        self._view, self._T = view, T
+    def __init__(self, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings):
+        self._is_dual = view.columns_are_samples
+        self._entry = 2.0 * np.abs(correlations)
+        self._nets = Nets(view, correlations, squares, settings.ridge, **settings.effort)
         self._automatic: list[ComponentResult] | None = None
         self._before: tuple[Penalty, list[ComponentResult]] | None = None
 
     def at(self, settings: FactorSettings) -> list[ComponentResult]:
-        penalty = settings.gamma if self._view.columns_are_samples else settings.mu
+        penalty = settings.gamma if self._is_dual else settings.mu
         if self._before is None or self._before[0] != penalty:
             with one_blas_thread():  # each thread solves one factor
                 self._before = penalty, self._selected(penalty, settings)
@@ -100,46 +115,45 @@ class _SelectionPath:
     def _selected(self, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
         """The elastic nets at `penalty`; the automatic one allows at most `settings.most` weights per factor."""
         if penalty.value is not None:
-            return self._solved(np.full(self._T.shape[1], penalty.value), settings)
+            return self._solved(np.full(self._entry.shape[1], penalty.value))
         if self._automatic is None:
-            self._automatic = _automatically_selected(self._view, self._T, settings)
+            self._automatic = self._automatically_selected(settings.most)
         if penalty.factor == 1.0:
             return self._automatic
-        return self._solved(penalty.factor * np.array([result.mu for result in self._automatic]), settings)
+        return self._solved(penalty.factor * np.array([result.mu for result in self._automatic]))
 
-    def _solved(self, mus: np.ndarray, settings: FactorSettings) -> list[ComponentResult]:
-        starts = [None] * len(mus) if self._before is None else [result.w for result in self._before[1]]
+    def _solved(self, mus: np.ndarray) -> list[ComponentResult]:
+        found = self._nets.solve(dict(enumerate(mus.tolist())))
+        return [found[j] for j in range(len(mus))]
 
-        def solve(j: int) -> ComponentResult:
-            t, mu = self._T[:, [j]], mus[[j]]
-            return select_features(self._view, t, mu, settings.ridge, start=starts[j], **settings.effort)[0]
+    def _automatically_selected(self, most: int) -> list[ComponentResult]:
+        """Each factor searches its own penalty, all of them in step, so that they share products."""
+        n_read = max(np.count_nonzero(self._entry.any(axis=1)), 1)
+        mus = _SHARE * self._entry.sum(axis=0) / n_read
+        searches = [_few_selected(entry, float(mu), most) for entry, mu in zip(self._entry.T, mus, strict=True)]
+        asked = {j: next(search) for j, search in enumerate(searches)}
+        selected: dict[int, ComponentResult] = {}
+        while asked:
+            solved = self._nets.solve(asked)
+            asked = {}
+            for j, found in solved.items():
+                try:
+                    asked[j] = searches[j].send(found)
+                except StopIteration as end:
+                    selected[j] = end.value
+        return [selected[j] for j in range(len(mus))]
 
-        return together(solve, range(len(mus)))
 
-
-def _automatically_selected(view: PreparedView, T: np.ndarray, settings: FactorSettings) -> list[ComponentResult]:
-    entry = 2.0 * np.abs(view.rmatmat(T))
-    n_read = max(np.count_nonzero(entry.any(axis=1)), 1)
-    mus = _SHARE * entry.sum(axis=0) / n_read
-    return together(lambda j: _few_selected(view, T[:, [j]], entry[:, j], mus[j], settings), range(len(mus)))
-
-
-def _few_selected(
-    view: PreparedView, t: np.ndarray, entry: np.ndarray, mu: float, settings: FactorSettings
-) -> ComponentResult:
+def _few_selected(entry: np.ndarray, mu: float, most: int) -> Generator[float, ComponentResult, ComponentResult]:
     """The elastic net with the penalty `mu` or, if that selects too many features, about the smallest that does not.
 
-    `entry` is |2 A't|, the penalty below which each feature alone would get a weight. If many exceed `mu`, which is
-    slow to solve, the penalty is lowered to it from a larger one.
+    Yields penalties and is sent their solutions. `entry` is |2 A't|, the penalty below which each feature alone would
+    get a weight. If many exceed `mu`, which is slow to solve, the penalty is lowered to it from a larger one.
     """
-    most = settings.most
-
-    def solve(penalty: Any, start: Any = None) -> Any:
-        return select_features(view, t, np.array([penalty]), settings.ridge, start=start, **settings.effort)[0]
-
     at = mu if np.count_nonzero(entry > mu) <= _MANY * most else float(np.partition(entry, -most)[-most])
-    few, too_low, found = None, None, solve(at)
+    few, too_low = None, None
     while True:
+        found = yield at
         count = np.count_nonzero(found.w)
         if count <= most:
             few = found
@@ -148,17 +162,16 @@ def _few_selected(
         else:
             too_low = at
         if few is None:
-            at *= np.clip(np.sqrt(count / most), *_RAISED)
+            at *= float(np.clip(np.sqrt(count / most), *_RAISED))
         elif too_low is None:
-            at = max(mu, at * np.clip(np.sqrt(count / most), *_LOWERED))
+            at = max(mu, at * float(np.clip(np.sqrt(count / most), *_LOWERED)))
         elif few.mu <= _NEAR * too_low:
             return few
         else:
-            at = np.sqrt(too_low * few.mu)
-        found = solve(at, found.w)
+            at = float(np.sqrt(too_low * few.mu))
 
 
-def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
+def _dense(view: PreparedView, T: Scores, ridge: float) -> Rendering:
     nothing = np.zeros(T.shape[1])
     return Rendering(
         view=view,
@@ -174,7 +187,7 @@ def _dense(view: PreparedView, T: np.ndarray, ridge: float) -> Rendering:
     )
 
 
-def _weighed(rendering: Rendering, samples: MatrixLike, targets: np.ndarray, most_explained: float) -> Rendering:
+def _weighed(rendering: Rendering, samples: MatrixLike, targets: Scores, most_explained: float) -> Rendering:
     """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views stay.
 
     The ridge is raised where more than this share of a target would be explained.
@@ -194,14 +207,21 @@ def _weighed(rendering: Rendering, samples: MatrixLike, targets: np.ndarray, mos
             )
 
 
-def _scores_of_others(name: str, scores: Mapping[str, np.ndarray], T: np.ndarray) -> np.ndarray:
+def _scores_of_others(name: str, scores: Mapping[str, Scores], T: Scores, norms: np.ndarray) -> Scores:
     """The other views' scores, each of unit norm, summed and scaled to the factor's norm; the factor if they are 0."""
-    targets = np.zeros_like(T)
+    targets: Scores | None = None
     for other, found in scores.items():
         if other != name:
-            targets += found / np.maximum(np.linalg.norm(found, axis=0), np.finfo(T.dtype).tiny)
-    norms = np.linalg.norm(targets, axis=0)
-    return np.where(norms > 0, targets * (np.linalg.norm(T, axis=0) / np.where(norms > 0, norms, 1.0)), T)
+            scaled = found * (1.0 / np.maximum(_norms(found), np.finfo(np.float64).tiny))
+            targets = scaled if targets is None else targets + scaled
+    assert targets is not None
+    sizes = _norms(targets)
+    targets = targets * (norms / np.where(sizes > 0, sizes, 1.0))
+    return targets if sizes.all() else targets + T * (sizes == 0)
+
+
+def _norms(scores: Scores) -> np.ndarray:
+    return np.sqrt(column_products(scores, scores))
 
 
 def _most_explained(n_samples: int, settings: FactorSettings) -> float:

@@ -138,7 +138,7 @@ class SparseCCA(FactorComponents):
         Shared factors only: number of folds for `held_out_correlations_`, 0 for none. With 20,000 pairs or more, only
         the first fold is left out, and at most 20,000 pairs.
     algorithm : {"working-set", "greedy"}, default="working-set"
-        The fast solver, or the paper's Algorithms 1 to 3.
+        For anchored components: the fast solver, or the paper's Algorithms 1 to 3.
     tol : float, default=1e-6
         Duality gap to reach for each component, relative to ||t||^2 (||K_j[:, k]||^2 with anchors).
     max_iter : int, default=1000

@@ -1,8 +1,10 @@
 """Shared factors: the scores that all views predict best, rotated to simple structure and rendered by few features."""
 
 from ._balance import balanced_factors
-from ._rendering import Weighing, dense_weights, select_features, weigh_features
+from ._nets import Nets
+from ._rendering import Weighing, dense_weights, weigh_features
 from ._rotation import Rotation, equalized, varimax
+from ._scores import Scores, column_products, correlations, inner_products, scores_of
 from ._shared import SharedFactors, shared_factors
 from ._spectrum import Spectrum, spectrum_of
 from ._together import together
@@ -17,13 +19,19 @@ __all__ = [
     "equalized",
     "varimax",
     # weights
-    "select_features",
+    "Nets",
     "weigh_features",
     "Weighing",
     "dense_weights",
     # spectra of views
     "Spectrum",
     "spectrum_of",
+    # scores, stored or not
+    "Scores",
+    "column_products",
+    "correlations",
+    "inner_products",
+    "scores_of",
     # work that threads share
     "together",
 ]

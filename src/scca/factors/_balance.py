@@ -1,11 +1,13 @@
 """Factors of many samples, in which all of them count nearly alike."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from ..views import PreparedView
-from ._shared import SharedFactors, shared_factors
+from ..views import FeatureView, PreparedView
+from ._scores import PooledScores, Scores, row_squares
+from ._shared import SharedFactors, orthonormal, shared_factors
 
 __all__ = ["balanced_factors"]
 
@@ -36,13 +38,19 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
         weights = _mean_one(np.sqrt(weights * _mean_one(new)))
         reweighted = [view.reweighted(np.sqrt(weights)) for view in views]
     found = shared_factors(reweighted, n_components, ridges)
-    T, R = np.linalg.qr(found.scores / np.sqrt(weights)[:, None])
-    return SharedFactors(T * np.sign(np.diag(R)), found.values, found.residuals)
+    return SharedFactors(orthonormal(_unweighted(found.scores, views, weights)), found.values, found.residuals)
+
+
+def _unweighted(scores: Scores, views: Sequence[PreparedView], weights: np.ndarray) -> Scores:
+    """The scores of the samples as they are, from those of weighted ones."""
+    if isinstance(scores, PooledScores):
+        return replace(scores, views=[view for view in views if isinstance(view, FeatureView)])
+    return scores / np.sqrt(weights)[:, None]
 
 
 def _leverages(found: SharedFactors, weights: np.ndarray) -> np.ndarray:
     """Of the samples as they are, from the scores of weighted ones."""
-    return np.sum((found.scores * found.values) ** 2, axis=1) / weights
+    return row_squares(found.scores * found.values) / weights
 
 
 def _mean_one(values: np.ndarray) -> np.ndarray:

@@ -1,13 +1,12 @@
 """Covariances of the features of views: M'N for all pairs of features at once, threads sharing fixed blocks of rows."""
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._compile import compiled
 from ..views import FeatureView, SparseStorage
 from ._together import parts, together
 
-__all__ = ["covariance", "sample_scale", "scaled_rows"]
+__all__ = ["covariance", "sample_scale"]
 
 _FEATURES_PER_TASK = 512
 _DENSE_ENTRIES = 1 << 24  # of dense columns held at a time by a thread
@@ -18,20 +17,11 @@ def sample_scale(view: FeatureView) -> np.ndarray:
     return np.ones(view.shape[0]) if view.scale is None else view.scale
 
 
-def scaled_rows(view: FeatureView) -> sp.csr_array | None:
-    """S of a sparse view M = S - d a', by rows; None for a dense one."""
-    if not isinstance(view.storage, SparseStorage):
-        return None
-    rows = sp.csr_array(view.storage.csc, dtype=np.float64)
-    rows.data *= np.repeat(sample_scale(view), np.diff(rows.indptr))
-    return rows
-
-
 def covariance(first: FeatureView, second: FeatureView, dtype: type = np.float64) -> np.ndarray:
     """M'N of two views of the same samples, summed in double precision."""
     out: np.ndarray = np.empty((first.shape[1], second.shape[1]), dtype=dtype)
-    S, R = scaled_rows(first), scaled_rows(second)
-    if S is None or R is None:
+    one, other = first.storage, second.storage
+    if not (isinstance(one, SparseStorage) and isinstance(other, SparseStorage)):
         step = max(1, min(_FEATURES_PER_TASK, _DENSE_ENTRIES // first.shape[0]))
 
         def compute(chosen: slice) -> None:
@@ -39,14 +29,14 @@ def covariance(first: FeatureView, second: FeatureView, dtype: type = np.float64
 
     else:
         step = _FEATURES_PER_TASK
-        columns = S.tocsc()
-        d, e = sample_scale(first), sample_scale(second)
+        columns, rows = one.csc, other.rows
+        stored = (columns.data, columns.indices, columns.indptr, rows.data, rows.indices, rows.indptr)
+        weights = sample_scale(first) * sample_scale(second)
         a, b = (np.zeros(view.shape[1]) if view.mean is None else view.mean for view in (first, second))
-        sums = S.T @ e, R.T @ d
+        sums = one.rmatvec(weights), other.rmatvec(weights)
 
         def compute(chosen: slice) -> None:
-            stored = (columns.data, columns.indices, columns.indptr, R.data, R.indices, R.indptr)
-            _covariances(*stored, a, sums[0], b, sums[1], float(d @ e), chosen.start, chosen.stop, out)
+            _covariances(*stored, weights, a, sums[0], b, sums[1], weights.sum(), chosen.start, chosen.stop, out)
 
     together(compute, parts(0, first.shape[1], step))
     return out
@@ -60,6 +50,7 @@ def _covariances(
     by_row: np.ndarray,
     columns: np.ndarray,
     row_starts: np.ndarray,
+    weights: np.ndarray,
     a: np.ndarray,
     a_sums: np.ndarray,
     b: np.ndarray,
@@ -69,13 +60,17 @@ def _covariances(
     last: int,
     out: np.ndarray,
 ) -> None:
-    """Rows first:last of (S - d a')'(R - e b'), through the rows of R; the sums are S'e and R'd, the weight d'e."""
+    """Rows first:last of (A - 1 a')' W (B - 1 b'), through the rows of B.
+
+    W has the weights of the samples, whose sum is `weight`; the sums are A'W 1 and B'W 1.
+    """
     line = np.empty(len(b))
     for j in range(first, last):
         for other in range(len(b)):
             line[other] = (weight * a[j] - a_sums[j]) * b[other] - a[j] * b_sums[other]
         for p in range(np.uint64(starts[j]), np.uint64(starts[j + 1])):
-            i, value = np.uint64(rows[p]), by_column[p]
+            i = np.uint64(rows[p])
+            value = by_column[p] * weights[i]
             for q in range(np.uint64(row_starts[i]), np.uint64(row_starts[i + np.uint64(1)])):
                 line[np.uint64(columns[q])] += value * by_row[q]
         for other in range(len(b)):

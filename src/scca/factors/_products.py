@@ -1,20 +1,20 @@
-"""Products with views of many samples, a block of rows at a time, as the iteration over factors needs them."""
+"""Products with views of many samples, a block of rows at a time, as factors and their renderings need them."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
-import scipy.sparse as sp
 
-from ..views import FeatureView
-from ._covariances import covariance, sample_scale, scaled_rows
+from .._compile import compiled
+from ..views import FeatureView, SparseStorage
+from ._covariances import covariance, sample_scale
 from ._together import parts, together
 from ._triangle import Triangle
 
-__all__ = ["Products", "images"]
+__all__ = ["Products", "correlate", "images"]
 
-_BLOCK_ENTRIES = 1 << 19  # scores in memory per thread
-_MOST_BLOCKS = 16  # blocks of rows: each has its own sums over all features
+_ROWS = 512  # whose scores are in memory at a time
+_LANE_BYTES = 1 << 28  # for all lanes: each has its own sums over all features
+_LANES = (2, 16)  # blocks of rows that threads share, at least and at most
 _MOST_COUPLED = 24_000  # features whose covariance matrix is factorised: it takes 2.3 GB
 _SINGLE = 3e-6  # relative residual of an inverse in single precision
 _LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
@@ -25,49 +25,45 @@ _MOST_COPIED = 1 << 27  # entries of dense columns copied to compute their covar
 class Products:
     """A view M (n x m) with its ridge: products with M, with M', and approximately with (M'M + ridge)^-1.
 
-    Sparse features are stored by rows, already scaled: a row of scores is then read and written once, which is several
-    times faster than by columns. Centring is applied within the products, M = S - d a', d the scales of the samples.
+    Sparse features are read by rows: a row of scores is then read and written once, which is several times faster than
+    by columns. Centring and scaling are applied within the products, M = D (A - 1 a'), D the scales of the samples.
     """
 
-    def __init__(self, view: FeatureView, ridge: float):
+    def __init__(self, view: FeatureView, ridge: float = 0.0):
         self.shape = view.shape
         self.ridge = ridge
         self._view = view
-        self._rows: Any = scaled_rows(view)
+        self._rows = view.storage.rows if isinstance(view.storage, SparseStorage) else None
         self._scale = sample_scale(view)
-        self._squares = view.square_norms() + ridge
 
     @property
     def by_rows(self) -> bool:
         """Whether products with some of the rows cost only their share."""
         return self._rows is not None
 
-    def scores(self, W: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
+    def scores(self, W: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """M W, for some rows of M."""
         if self._rows is None:
             return self._view.matmat(W)[rows]
-        scores = self._part(rows) @ W
-        if self._view.mean is not None:
-            scores -= np.outer(self._scale[rows], self._view.mean @ W)
-        return scores
-
-    def correlate(self, T: np.ndarray, rows: slice = slice(None)) -> np.ndarray:
-        """M'T, over some rows of M, those that T has."""
-        if self._rows is None:
-            return self._view.rmatmat(T)
-        out = self._part(rows).T @ T
-        if self._view.mean is not None:
-            out -= np.outer(self._view.mean, self._scale[rows] @ T)
+        out = np.empty((len(rows), W.shape[1]))
+        shift = np.zeros(W.shape[1]) if self._view.mean is None else self._view.mean @ W
+        stored = self._rows.data, self._rows.indices, self._rows.indptr
+        _row_scores(*stored, rows, self._scale, np.ascontiguousarray(W), shift, out)
         return out
 
-    def _part(self, rows: slice) -> sp.csr_array:
-        """Some rows, without copying them."""
-        start, stop, _ = rows.indices(self.shape[0])
-        if stop - start == self.shape[0]:
-            return self._rows
-        first, last = self._rows.indptr[start], self._rows.indptr[stop]
-        stored = self._rows.data[first:last], self._rows.indices[first:last]
-        return sp.csr_array((*stored, self._rows.indptr[start : stop + 1] - first), shape=(stop - start, self.shape[1]))
+    def add_correlations(self, T: np.ndarray, rows: np.ndarray, out: np.ndarray, total: np.ndarray) -> None:
+        """Add A'D T over some rows to `out`, and 1'D T to `total`; `centred` makes M'T of both."""
+        assert self._rows is not None
+        _row_correlations(self._rows.data, self._rows.indices, self._rows.indptr, rows, self._scale, T, out, total)
+
+    def centred(self, out: np.ndarray, total: np.ndarray) -> np.ndarray:
+        if self._view.mean is not None:
+            out -= np.outer(self._view.mean, total)
+        return out
+
+    def correlate_all(self, T: np.ndarray) -> np.ndarray:
+        """M'T for scores of all samples."""
+        return self._view.rmatmat(T) if self._rows is None else correlate([self], lambda rows: T[rows], T.shape[1])[0]
 
     def regularised(self, W: np.ndarray) -> np.ndarray:
         """(M'M + ridge) W."""
@@ -101,6 +97,7 @@ class Products:
     def couple(self) -> None:
         """Factorise the covariance matrix of the features that vary most, which `precondition` inverts exactly."""
         n, m = self.shape
+        self._squares = self._view.square_norms() + self.ridge
         size = min(m, _MOST_COUPLED, m if self.by_rows else max(1, _MOST_COPIED // n))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
         shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
@@ -127,20 +124,97 @@ def images(products: Sequence[Products], blocks: Sequence[np.ndarray]) -> list[l
     blocks = [np.ascontiguousarray(block) for block in blocks]
     ends = np.cumsum([block.shape[1] for block in blocks])
 
-    def of_rows(rows: slice) -> list[np.ndarray]:
-        scores = np.hstack([product.scores(block, rows) for product, block in zip(products, blocks, strict=True)])
-        return [product.correlate(scores, rows) for product in products]
+    def scores(rows: np.ndarray) -> np.ndarray:
+        return np.hstack([product.scores(block, rows) for product, block in zip(products, blocks, strict=True)])
 
-    by_rows = together(of_rows, row_blocks(products, int(ends[-1])))
-    sums = [sum(side[1:], start=side[0]) for side in zip(*by_rows, strict=True)]
+    sums = correlate(products, scores, int(ends[-1]))
     found = [list(split) for split in zip(*(np.hsplit(side, ends[:-1]) for side in sums), strict=True)]
     for v, (product, block) in enumerate(zip(products, blocks, strict=True)):
         found[v][v] = found[v][v] + product.ridge * block
     return found
 
 
-def row_blocks(products: Sequence[Products], n_columns: int) -> list[slice]:
-    """Blocks of rows whose `n_columns` scores a thread has in memory at a time; a single block if a view is dense."""
+def correlate(
+    products: Sequence[Products], scores: Callable[[np.ndarray], np.ndarray], n_columns: int
+) -> list[np.ndarray]:
+    """M_u'T for every view u, T having `n_columns`; `scores` gives some rows of T, computed when they are needed.
+
+    Threads share lanes of rows, which depend on the sizes alone, so that sums have the same order for any number of
+    threads. If a view is dense, all rows at once.
+    """
+    everything = np.arange(products[0].shape[0])
+    if not all(product.by_rows for product in products):
+        T = scores(everything)
+        return [product.correlate_all(T) for product in products]
+
+    def of_lane(lane: slice) -> list[tuple[np.ndarray, np.ndarray]]:
+        sums = [(np.zeros((product.shape[1], n_columns)), np.zeros(n_columns)) for product in products]
+        for part in parts(lane.start, lane.stop, _ROWS):
+            rows = everything[part]
+            T = np.ascontiguousarray(scores(rows), dtype=np.float64)
+            for product, (out, total) in zip(products, sums, strict=True):
+                product.add_correlations(T, rows, out, total)
+        return sums
+
+    first, *others = together(of_lane, row_lanes(products, n_columns))
+    for lane in others:
+        for (out, total), (more, rest) in zip(first, lane, strict=True):
+            out += more
+            total += rest
+    return [product.centred(out, total) for product, (out, total) in zip(products, first, strict=True)]
+
+
+def row_lanes(products: Sequence[Products], n_columns: int) -> list[slice]:
+    """As many blocks of rows as have room for sums of their own."""
     n = products[0].shape[0]
-    step = max(_BLOCK_ENTRIES // max(1, n_columns), -(-n // _MOST_BLOCKS))
-    return parts(0, n, max(1, step)) if all(view.by_rows for view in products) else [slice(0, n)]
+    size = 8 * max(1, n_columns) * sum(product.shape[1] for product in products)
+    n_lanes = int(np.clip(_LANE_BYTES // size, *_LANES))
+    return parts(0, n, max(1, -(-n // n_lanes)))
+
+
+@compiled
+def _row_scores(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    rows: np.ndarray,
+    scale: np.ndarray,
+    W: np.ndarray,
+    shift: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """out = D (A W - 1 shift') for the chosen rows of A."""
+    for position in range(len(rows)):
+        i, line = rows[position], out[position]
+        for k in range(len(line)):
+            line[k] = -shift[k]
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            value, weights = data[p], W[np.uint64(indices[p])]
+            for k in range(len(line)):
+                line[k] += value * weights[k]
+        for k in range(len(line)):
+            line[k] *= scale[i]
+
+
+@compiled
+def _row_correlations(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    rows: np.ndarray,
+    scale: np.ndarray,
+    T: np.ndarray,
+    out: np.ndarray,
+    total: np.ndarray,
+) -> None:
+    """out += A'D T and total += 1'D T for the chosen rows of A, those that T has."""
+    line = np.empty(T.shape[1])
+    for position in range(len(rows)):
+        i = rows[position]
+        for k in range(len(line)):
+            line[k] = scale[i] * T[position, k]
+            total[k] += line[k]
+        for p in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            value, sums = data[p], out[np.uint64(indices[p])]
+            for k in range(len(line)):
+                sums[k] += value * line[k]

@@ -7,48 +7,15 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.optimize import brentq
 
-from ..solver import ComponentResult, Penalty, no_view, solve_views
-from ..views import FeatureView, RidgeView, View
+from ..views import FeatureView, View
+from ._grams import grams
 from ._regression import ridge_weights
+from ._scores import Scores, column_products, correlations
 from ._spectrum import spectrum_of
 
-__all__ = ["Weighing", "dense_weights", "select_features", "weigh_features"]
+__all__ = ["Weighing", "dense_weights", "weigh_features"]
 
 _FEW_SAMPLES = 3000  # up to which the full spectrum of a view is computed
-
-
-def select_features(
-    view: View,
-    scores: np.ndarray,
-    mus: np.ndarray,
-    ridge: float,
-    *,
-    tol: float,
-    max_iter: int,
-    algorithm: str,
-    start: np.ndarray | None = None,
-) -> list[ComponentResult]:
-    """For each factor t, a column of `scores`, the elastic net
-
-        min over w of  ||A w - t||^2 + mu ||w||_1 + ridge ||w||^2
-
-    to a certified gap of at most tol ||t||^2, starting from `start`. The ridge makes w unique: identical
-    features get the same weight.
-    """
-    augmented = RidgeView(view, ridge)
-    nothing, held = no_view(augmented.shape[0]), Penalty(value=np.inf)
-    return [
-        solve_views(
-            *(augmented, nothing, None, augmented.target(t)),
-            mu=Penalty(value=mu),
-            gamma=held,
-            tol=tol,
-            max_iter=max_iter,
-            algorithm=algorithm,
-            w0=start,
-        )
-        for t, mu in zip(scores.T, mus, strict=True)
-    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +34,7 @@ class Weighing:
 
 def weigh_features(
     view: FeatureView,
-    scores: np.ndarray,
+    scores: Scores,
     chosen: Sequence[np.ndarray],
     ridge: float | np.ndarray,
     most_explained: float = 1.0,
@@ -75,28 +42,28 @@ def weigh_features(
     """Ridge regression of each factor on its own selected features, which undoes the shrinkage of the selection.
 
     The ridge, one for all or one per factor, is raised until the weights explain at most `most_explained` of a factor.
+    Of the data only A't, ||t||^2 and A'A on the selected features are needed.
     """
     n_factors = scores.shape[1]
-    weights, ridges = (
-        np.zeros((view.shape[1], n_factors)),
-        np.broadcast_to(np.asarray(ridge, dtype=np.float64), n_factors).copy(),
-    )
-    objective, dual_gap = np.zeros(n_factors), np.zeros(n_factors)
-    for j, (t, features) in enumerate(zip(scores.T, chosen, strict=True)):
-        if not len(features):
-            objective[j] = t @ t
-            continue
-        selection = view.selection()
-        selection.add(features)
-        values, Q = eigh(selection.gram(0))
-        along = Q.T @ selection.rmatvec(t[:, None])[:, 0]
-        ridges[j] = _raised(np.maximum(values, 0.0), along**2, most_explained * (t @ t), float(ridges[j]))
+    weights = np.zeros((view.shape[1], n_factors))
+    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), n_factors).copy()
+    targets = correlations([view], scores)[0]
+    squares = column_products(scores, scores)
+    objective, dual_gap = squares.copy(), np.zeros(n_factors)
+    some = [j for j in range(n_factors) if len(chosen[j])]
+    for j, gram in zip(some, grams(view, [(chosen[j], chosen[j]) for j in some]), strict=True):
+        target, square = targets[chosen[j], j], squares[j]
+        values, Q = eigh(gram)
+        along = Q.T @ target
+        ridges[j] = _raised(np.maximum(values, 0.0), along**2, most_explained * square, float(ridges[j]))
         w = Q @ (along / (values + ridges[j]))
-        r = t - selection.matvec(w)
-        correlations = selection.rmatvec(r[:, None])[:, 0]
-        weights[features, j] = w
-        objective[j] = r @ r + ridges[j] * (w @ w)
-        dual_gap[j] = objective[j] - (2 * (t @ r) - r @ r - correlations @ correlations / ridges[j])
+        products = gram @ w
+        of_residual = target - products  # A'r
+        residual = square - 2.0 * (w @ target) + w @ products  # r'r
+        weights[chosen[j], j] = w
+        objective[j] = residual + ridges[j] * (w @ w)
+        bound = 2.0 * (square - w @ target) - residual - of_residual @ of_residual / ridges[j]
+        dual_gap[j] = objective[j] - bound
     return Weighing(weights, objective, dual_gap, ridges)
 
 
@@ -119,9 +86,10 @@ def _raised(values: np.ndarray, squares: np.ndarray, most: float, ridge: float) 
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-def dense_weights(view: View, scores: np.ndarray, ridge: float) -> np.ndarray:
+def dense_weights(view: View, scores: Scores, ridge: float) -> np.ndarray:
     """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
     if not isinstance(view, FeatureView) or view.shape[0] <= _FEW_SAMPLES:
+        scores = np.asarray(scores)
         spectrum = spectrum_of(view)
         U, values = spectrum.vectors, spectrum.values
         coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])

@@ -6,17 +6,18 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve_triangular
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..engine import one_blas_thread
 from ..views import FeatureView, LinearKernelView, View
 from ._iteration import Solutions, leading_solutions
 from ._products import Products
+from ._scores import PooledScores, Scores, inner_products, scores_of
 from ._spectrum import spectrum_of
 from ._whitened import of_two, whitened_solutions
 
-__all__ = ["SharedFactors", "shared_factors"]
+__all__ = ["SharedFactors", "orthonormal", "shared_factors"]
 
 _FEW = 3000  # samples, or features of a view, up to which its full spectrum is computed
 _MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
@@ -37,7 +38,7 @@ class SharedFactors:
 
     Attributes
     ----------
-    scores : ndarray of shape (n, c)
+    scores : ndarray or PooledScores of shape (n, c)
         T, the pooled scores t = sum_v A_v w_v, orthonormalised in order.
     values : ndarray of shape (c,)
         sigma, largest first. For two views and lambda = r / (1 - r) these are 1 - r times the canonical values of
@@ -48,7 +49,7 @@ class SharedFactors:
         Whether the residual is at most 1e-3.
     """
 
-    scores: np.ndarray
+    scores: Scores
     values: np.ndarray
     residuals: np.ndarray
 
@@ -74,11 +75,24 @@ def shared_factors(
     return _orthonormal(*_by_spectra(views, n_components, ridges))
 
 
-def _orthonormal(pooled: np.ndarray, values: np.ndarray, residuals: np.ndarray) -> SharedFactors:
+def _orthonormal(pooled: Scores, values: np.ndarray, residuals: np.ndarray) -> SharedFactors:
     """The factors with orthonormal scores, without the directions that the views do not share."""
     positive = values > np.finfo(np.float64).eps * len(pooled) * values.max(initial=0.0)
-    T, R = np.linalg.qr(pooled[:, positive])
-    return SharedFactors(T * np.sign(np.diag(R)), values[positive], residuals[positive])
+    pooled = pooled @ np.eye(len(values))[:, positive] if isinstance(pooled, PooledScores) else pooled[:, positive]
+    return SharedFactors(orthonormal(pooled), values[positive], residuals[positive])
+
+
+def orthonormal(pooled: Scores) -> Scores:
+    """The columns orthonormalised in order.
+
+    Scores that are not stored by the Cholesky factor of their inner products, which is precise enough: for solutions of
+    the problem above these are at least diag(sigma), since w_i'L w_j = sigma_i if i = j, and otherwise 0.
+    """
+    if isinstance(pooled, PooledScores):
+        L = np.linalg.cholesky(inner_products(pooled, pooled))
+        return pooled @ solve_triangular(L, np.eye(len(L)), lower=True).T
+    T, R = np.linalg.qr(pooled)
+    return T * np.sign(np.diag(R))
 
 
 def _features(view: View) -> FeatureView | None:
@@ -125,23 +139,28 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
 def _by_features(
     views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], most_features: int
 ) -> tuple[Any, ...]:
-    views = [_leading_features(view, most_features) for view in views]
-    n_components = min(n_components, *(view.shape[1] for view in views))
-    if max(view.shape[1] for view in views) <= _MOST_FEATURES:
-        found = whitened_solutions(views, n_components, ridges, tol=_TOLERANCE)
+    leading = [_leading_features(view, most_features) for view in views]
+    used = [
+        view.restricted(kept) if len(kept) < view.shape[1] else view for view, kept in zip(views, leading, strict=True)
+    ]
+    n_components = min(n_components, *map(len, leading))
+    if max(map(len, leading)) <= _MOST_FEATURES:
+        found = whitened_solutions(used, n_components, ridges, tol=_TOLERANCE)
     else:
-        found = _iterated(views, n_components, ridges)
-    pooled = sum(view.matmat(vectors) for view, vectors in zip(views, found.vectors, strict=True))
-    return pooled, found.values, found.residuals
+        found = _iterated(used, n_components, ridges)
+    weights = [np.zeros((view.shape[1], len(found.values))) for view in views]
+    for W, kept, vectors in zip(weights, leading, found.vectors, strict=True):
+        W[kept] = vectors
+    return scores_of(views, weights), found.values, found.residuals
 
 
-def _leading_features(view: FeatureView, most_features: int) -> FeatureView:
+def _leading_features(view: FeatureView, most_features: int) -> np.ndarray:
     """The features that vary most, if they have most of the variance: rare words share what frequent ones share."""
     squares = view.square_norms()
     order = np.argsort(-squares, kind="stable")
     if most_features >= len(order) or squares[order[:_MOST_FEATURES]].sum() < _MOST_OF_VARIANCE * squares.sum():
-        return view
-    return view.restricted(np.sort(order[:most_features]))
+        return np.arange(len(order))
+    return np.sort(order[:most_features])
 
 
 def _iterated(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> Solutions:

@@ -1,9 +1,10 @@
 """The convex problem of one component: a certified solver, the paper's own algorithm, and the penalties."""
 
-from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, no_view, solve_component, solve_views
+from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, solve_component, solve_views, warn_of_gap
 from ._path import component_path, solve_path
 from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
+from ._restricted import solve_restricted
 
 __all__ = [
     # for users
@@ -12,8 +13,9 @@ __all__ = [
     "ComponentResult",
     # for the estimators
     "solve_views",
-    "no_view",
     "solve_path",
+    "solve_restricted",
+    "warn_of_gap",
     "Penalty",
     "ALGORITHMS",
     "DEFAULT_MAX_ITER",

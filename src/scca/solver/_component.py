@@ -28,6 +28,7 @@ __all__ = [
     "weights_on_samples",
     "solve_component",
     "solve_views",
+    "warn_of_gap",
 ]
 
 ALGORITHMS: dict[str, type[Algorithm]] = {"working-set": WorkingSet, "greedy": Greedy}
@@ -217,16 +218,7 @@ def finished(
             f"the objective overflowed float64 (||y||^2 is {square:.3g}); rescale X and K, for example to unit norm."
         )
     if not outcome.converged:
-        from sklearn.exceptions import ConvergenceWarning  # imported late: it loads all of scikit-learn
-
-        short = outcome.n_iter == max_iter
-        names = either("max_iter", "tol", "mu") if short else either("tol", "mu")
-        remedy = f"raise {names}" if short else f"rounding error prevents a smaller gap: raise {names}"
-        warn(
-            f"stopped after {outcome.n_iter} iterations at a relative duality gap of {outcome.gap / square:.2g}, above "
-            f"the required {tol:.2g}; {remedy}.",
-            ConvergenceWarning,
-        )
+        warn_of_gap(outcome.gap / square, tol, outcome.n_iter, max_iter)
     return ComponentResult(
         w=design.split(outcome.z)[0].copy(),
         e=e,
@@ -237,6 +229,20 @@ def finished(
         n_iter=outcome.n_iter,
         n_passes=design.n_passes - passes_before,
         converged=outcome.converged,
+    )
+
+
+def warn_of_gap(gap: float, tol: float, n_iter: int, max_iter: int) -> None:
+    """Warn that a solver stopped before its relative gap was at most `tol`."""
+    from sklearn.exceptions import ConvergenceWarning  # imported late: it loads all of scikit-learn
+
+    short = n_iter == max_iter
+    names = either("max_iter", "tol", "mu") if short else either("tol", "mu")
+    remedy = f"raise {names}" if short else f"rounding error prevents a smaller gap: raise {names}"
+    warn(
+        f"stopped after {n_iter} iterations at a relative duality gap of {gap:.2g}, above the required {tol:.2g}; "
+        f"{remedy}.",
+        ConvergenceWarning,
     )
 
 

@@ -9,7 +9,6 @@ from ._low_rank_view import LowRankKernelView, LowRankPreparation
 from ._oriented import OrientedView
 from ._preparation import Preparation, inverse_norms
 from ._projector import Projector
-from ._ridge import RidgeView
 from ._selection import ColumnSelection, Selection
 from ._storage import SparseStorage, storage_of
 from .base import PreparedView, View
@@ -25,7 +24,6 @@ __all__ = [
     "inverse_norms",
     "FeatureView",
     "OrientedView",
-    "RidgeView",
     # dual
     "Kernel",
     "KernelPreparation",

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
@@ -109,6 +110,11 @@ class SparseStorage(Storage):
         self.n_stored = self.csc.nnz
         self._arrays = self.csc.data, self.csc.indices, self.csc.indptr
         self._all_columns = np.arange(self.shape[1])
+
+    @cached_property
+    def rows(self) -> sp.csr_array:
+        """The same matrix by rows, for products with many vectors: a row of scores is read and written once."""
+        return self.csc.tocsr()
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
         support = np.flatnonzero(v)

@@ -1,0 +1,138 @@
+"""Scores of many samples that are not stored: sums of views times weights, a block of rows at a time."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..engine import one_blas_thread
+from ..views import FeatureView, View
+from ._products import Products, correlate
+from ._together import parts, together
+
+__all__ = ["PooledScores", "Scores", "column_products", "correlations", "inner_products", "row_squares", "scores_of"]
+
+_MOST_STORED = 1 << 25  # scores that are stored: 256 MB
+_ROWS = 4096  # whose scores are in memory at a time
+_PER_LANE = 16  # such blocks; each lane has sums of its own
+
+
+@dataclass(frozen=True, eq=False)
+class PooledScores:
+    """T = sum over v of M_v W_v for sparse views M_v, all samples or those in `rows`.
+
+    Like an array it can be multiplied by a matrix or by a number per column, added to another, and restricted to some
+    samples. None of these computes a score.
+    """
+
+    views: Sequence[FeatureView]
+    weights: Sequence[np.ndarray]
+    rows: np.ndarray | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        n = self.views[0].shape[0] if self.rows is None else len(self.rows)
+        return n, self.weights[0].shape[1]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __matmul__(self, matrix: np.ndarray) -> "PooledScores":
+        return replace(self, weights=[W @ matrix for W in self.weights])
+
+    def __mul__(self, factors: np.ndarray) -> "PooledScores":
+        return replace(self, weights=[W * factors for W in self.weights])
+
+    def __add__(self, other: "PooledScores") -> "PooledScores":
+        return replace(self, views=[*self.views, *other.views], weights=[*self.weights, *other.weights])
+
+    def __getitem__(self, rows: np.ndarray) -> "PooledScores":
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        out = np.empty(self.shape)
+        block = self.blocks()
+
+        def fill(part: slice) -> None:
+            out[part] = block(np.arange(part.start, part.stop))
+
+        together(fill, parts(0, len(self), _ROWS))
+        return out
+
+    def blocks(self) -> Callable[[np.ndarray], np.ndarray]:
+        """A function from some rows, their numbers, to their scores."""
+        sides = [(Products(view), np.ascontiguousarray(W)) for view, W in zip(self.views, self.weights, strict=True)]
+
+        def block(rows: np.ndarray) -> np.ndarray:
+            rows = rows if self.rows is None else self.rows[rows]
+            first, *others = (products.scores(W, rows) for products, W in sides)
+            for scores in others:
+                first += scores
+            return first
+
+        return block
+
+
+Scores = np.ndarray | PooledScores
+
+
+def scores_of(views: Sequence[View], weights: Sequence[np.ndarray]) -> Scores:
+    """sum over v of M_v W_v: stored, or pooled if that takes much memory and all views are sparse."""
+    sparse = [view for view in views if isinstance(view, FeatureView) and view.is_sparse]
+    if len(sparse) == len(views) and views[0].shape[0] * weights[0].shape[1] > _MOST_STORED:
+        return PooledScores(sparse, weights)
+    return sum(view.matmat(W) for view, W in zip(views, weights, strict=True))  # type: ignore[return-value]
+
+
+def correlations(views: Sequence[View], T: Scores) -> list[np.ndarray]:
+    """M_v'T for every view, computing each score of T once."""
+    sparse = [view for view in views if isinstance(view, FeatureView) and view.is_sparse]
+    if isinstance(T, PooledScores) and len(sparse) == len(views):
+        with one_blas_thread():
+            return correlate([Products(view) for view in sparse], T.blocks(), T.shape[1])
+    T = np.asarray(T)
+    return [view.rmatmat(T) for view in views]
+
+
+def inner_products(T: Scores, U: Scores) -> np.ndarray:
+    """T'U."""
+    return _summed(lambda t, u: t.T @ u, T, U)
+
+
+def column_products(T: Scores, U: Scores) -> np.ndarray:
+    """The diagonal of T'U."""
+    return _summed(lambda t, u: np.einsum("ij,ij->j", t, u), T, U)
+
+
+def row_squares(T: Scores) -> np.ndarray:
+    """The squared norm of every sample's scores."""
+    if not isinstance(T, PooledScores):
+        return np.sum(T**2, axis=1)
+    block = T.blocks()
+    blocks = together(
+        lambda part: np.sum(block(np.arange(part.start, part.stop)) ** 2, axis=1), parts(0, len(T), _ROWS)
+    )
+    return np.concatenate(blocks)
+
+
+def _summed(compute: Callable[[np.ndarray, np.ndarray], np.ndarray], T: Scores, U: Scores) -> np.ndarray:
+    """The sum of `compute` over blocks of rows of both."""
+    if not isinstance(T, PooledScores) and not isinstance(U, PooledScores):
+        return compute(T, U)
+    first, second = _blocks_of(T), _blocks_of(T) if U is T else _blocks_of(U)
+
+    def of_lane(lane: slice) -> np.ndarray:
+        total: np.ndarray | float = 0.0
+        for part in parts(lane.start, lane.stop, _ROWS):
+            rows = np.arange(part.start, part.stop)
+            t = first(rows)
+            total = total + compute(t, t if U is T else second(rows))
+        return np.asarray(total)
+
+    with one_blas_thread():
+        lanes = together(of_lane, parts(0, len(T), _PER_LANE * _ROWS))
+    return sum(lanes[1:], start=lanes[0])
+
+
+def _blocks_of(T: Scores) -> Callable[[np.ndarray], np.ndarray]:
+    return T.blocks() if isinstance(T, PooledScores) else lambda rows: T[rows]
