@@ -23,7 +23,7 @@ _LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format has
 
 def tokenize(text: str) -> list[str]:
     """The words of a text: runs of two or more letters of any script, combining marks included."""
-    if text.isascii() or _marks().isdisjoint(set(text)):
+    if text.isascii() or _marks().isdisjoint(text):
         return _LETTERS.findall(text)
     return _word_pattern().findall(text)
 
@@ -233,7 +233,7 @@ def _checked(documents: Iterable[str]) -> Iterator[str]:
 def _composed(text: str) -> str:
     if text.isascii():
         return text
-    if len(text) <= _LONGEST_RUN:
+    if len(text) <= _LONGEST_RUN or _marks().isdisjoint(text):
         return unicodedata.normalize("NFC", text)
     # long runs of marks are composed in pieces: ordering marks takes quadratic time
     return "".join(unicodedata.normalize("NFC", part) for part in _long_runs().split(text))
