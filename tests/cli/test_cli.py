@@ -355,10 +355,9 @@ def test_interrupt_leaves_nothing_half_written(folder, tmp_path):
     output.write_bytes(b"old")
     program = (
         "import time, scca.text._model as m\n"
-        "real = m.SparseCCA.fit_with_progress\n"
         "def slow(self, *a):\n"
         "    print('fitting', flush=True); time.sleep(30)\n"
-        "m.SparseCCA.fit_with_progress = slow\n"
+        "m.SparseCCA.fit = slow\n"
         "from scca.cli import main; main()"
     )
     process = subprocess.Popen(

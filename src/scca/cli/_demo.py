@@ -66,7 +66,7 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     terminal.note(f"learning from {len(train)} documents in {languages[0]} and {languages[1]}")
     model = BilingualModel(components or "auto", random_state=seed)
     pairs = PairedText.of(list(first[train]), list(second[train]), languages)
-    with terminal.progress("folds left out") as progress:
+    with terminal.stages() as progress:
         model.fit(pairs, progress=progress)
     lexicon = model.lexicon()
     results = _results(model, pairs, list(first[test]), list(second[test]), lexicon, seed)

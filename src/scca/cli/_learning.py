@@ -17,7 +17,7 @@ from ._shared import (
     listed_words,
     summary_of,
 )
-from ._terminal import CallError, Terminal, one_line_errors
+from ._terminal import CallError, Terminal, continuing, one_line_errors
 
 __all__ = ["demo", "fit", "reproduce"]
 
@@ -86,6 +86,8 @@ def fit(
 ) -> None:
     """Learn a common space from paired documents.
 
+    A fit that was stopped goes on if the same command is run again.
+
     Example: scca fit corpus.en corpus.fr -o model.scca
 
     Example: scca fit corpus.en corpus.fr -o model.scca --components 30
@@ -130,8 +132,11 @@ def fit(
         random_state=seed,
         keep_texts=texts,
     )
-    with terminal.progress("components" if paper else "folds left out") as progress:
-        model.fit(pairs, progress=progress)
+    checkpoint = output.with_name(f"{output.name}.partial")
+    if checkpoint.exists():
+        terminal.note(f"scca: going on from {checkpoint}")
+    with terminal.stages() as progress, continuing(checkpoint):
+        model.fit(pairs, progress=progress, checkpoint=checkpoint)
     save(model, output, texts=texts)
     summary = summary_of(model) | {"model": str(output)}
     if as_json:

@@ -8,7 +8,9 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -22,6 +24,7 @@ __all__ = [
     "CallError",
     "Terminal",
     "call_at_fault",
+    "continuing",
     "harmless",
     "one_line_errors",
     "plain_json",
@@ -72,8 +75,8 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 warnings.simplefilter("default")
                 command(*args, debug=debug, **options)
                 sys.stdout.flush()  # here, so that a full disk is reported
-        except KeyboardInterrupt:
-            say("scca: interrupted; no file is left half-written.")
+        except KeyboardInterrupt as error:
+            say(f"scca: interrupted; {error or 'no file is left half-written.'}")
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
             sys.stderr.close()
@@ -90,6 +93,17 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             raise typer.Exit(WRONG_CALL if isinstance(error, CallError) else WRONG_INPUT) from error
 
     return wrapped
+
+
+@contextmanager
+def continuing(checkpoint: Path) -> Iterator[None]:
+    """A context that says, when it is interrupted, what the same command continues from."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not checkpoint.exists():
+            raise
+        raise KeyboardInterrupt(f"the same command goes on from {checkpoint}.") from None
 
 
 def sentence(error: BaseException) -> str:
@@ -179,21 +193,18 @@ class Terminal:
         sys.stdout.write("," + plain_json(rest)[1:] if rest else "\n}\n")
 
     @contextmanager
-    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
-        """A progress bar on a terminal, updated by calls of (done, total); None in a pipe."""
-        if self.quiet or not self._err.is_terminal:
+    def stages(self) -> Iterator[Callable[[str, float, float], None] | None]:
+        """A progress bar on a terminal and a line now and then in a pipe, updated by calls of (what, done, total)."""
+        if self.quiet:
             yield None
-            return
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            SpinnerColumn,
-            TextColumn,
-            TimeRemainingColumn,
-        )
+        else:
+            from ._progress import bars, lines
 
-        columns = (SpinnerColumn(), TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self._err, transient=True) as bars:
-            task = bars.add_task(what, total=None)
-            yield lambda done, total: bars.update(task, completed=done, total=total)
+            with bars(self._err) if self._err.is_terminal else lines(say) as report:
+                yield report
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Callable[[int, int], None] | None]:
+        """The same for a single stage, updated by calls of (done, total)."""
+        with self.stages() as report:
+            yield None if report is None else partial(report, what)

@@ -1,10 +1,12 @@
-"""Many fits: splitting pairs, running tasks, collecting warnings, limiting BLAS threads."""
+"""Many fits and long ones: splitting pairs, running tasks, progress, checkpoints, warnings, threads of BLAS."""
 
 from ._blas import blas_threads_for, one_blas_thread
+from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
 from ._pairs import Pairs, Samples
 from ._run import Progress, check_n_jobs, run_tasks
 from ._splits import Split, consecutive_folds, random_folds
 from ._warnings import Collector, collected, say_once, silenced, warn
+from ._work import Report, kept, long_work, part_of, report
 
 __all__ = [
     # pairs
@@ -23,6 +25,17 @@ __all__ = [
     "silenced",
     "say_once",
     "Collector",
+    # long work
+    "Report",
+    "long_work",
+    "part_of",
+    "report",
+    "kept",
+    "Checkpoint",
+    "CheckpointError",
+    "CheckpointWarning",
+    "text_array",
+    "texts_of",
     # BLAS
     "one_blas_thread",
     "blas_threads_for",

@@ -1,15 +1,15 @@
 """Algorithm 4: one component after another, each from what the previous ones left of the views."""
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._wording import called, either
-from ..engine import warn
+from ..engine import kept, report, warn
 from ..solver import ComponentResult, Penalty, solve_views
 from ..views import DeflatedView, Deflation, OrientedView, View
 from ._anchors import AnchorStrategy
@@ -84,7 +84,6 @@ def extract_components(
     anchors: AnchorStrategy,
     settings: Settings,
     level: int = logging.DEBUG,
-    progress: Callable[[int, int], None] | None = None,
 ) -> Extraction:
     """Up to `n_components` components of two views, each from what the previous ones left; fewer if one is exhausted.
 
@@ -105,8 +104,7 @@ def extract_components(
         w_rest, e_rest = w_next, e_next
         found.append(component)
         _log(found, level)
-        if progress is not None:
-            progress(len(found), n_components)
+        report("components", len(found), n_components)
     if not found:
         raise NothingSharedError(
             "X and Y have nothing in common: no feature is correlated with any anchor; check the pairing."
@@ -147,6 +145,7 @@ class _Search:
     def __init__(self, anchors: AnchorStrategy, settings: Settings):
         self._anchors = anchors
         self._settings = settings
+        self._n_solved = 0
         self._largest = 0.0  # squared norm of the largest target seen: what is tiny in comparison is rounding error
 
     def next(self, w_view: DeflatedView, e_view: DeflatedView) -> Component | None:
@@ -195,7 +194,13 @@ class _Search:
     ) -> Component | None:
         settings = self._settings
         anchored = _oriented(e_view, y) if settings.oriented else e_view
-        result = solve_views(w_view, anchored, anchor, y, mu=mu, gamma=gamma, **settings.effort)
+        self._n_solved += 1
+        result = kept(
+            f"problem {self._n_solved}",
+            partial(solve_views, w_view, anchored, anchor, y, mu=mu, gamma=gamma, **settings.effort),
+            ComponentResult.arrays,
+            ComponentResult.of_arrays,
+        )
         if not result.w.any():
             return None
         if isinstance(anchored, OrientedView):

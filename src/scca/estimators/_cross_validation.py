@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from .._types import MatrixLike, SeedLike, Splitter
 from .._validation import DataWarning, check_choice, shown
-from ..engine import Pairs, Progress, Samples, consecutive_folds, run_tasks, say_once, silenced
+from ..engine import Pairs, Samples, consecutive_folds, report, run_tasks, say_once, silenced
 from ..retrieval import average_precision
 from ..solver import DEFAULT_MAX_ITER
 from ._anchors import anchor_strategy
@@ -152,8 +152,8 @@ class SparseCCACV(SparseCCA):
         self.scoring = scoring
         self.rule = rule
 
-    def fit_with_progress(self, X: MatrixLike, Y: MatrixLike, progress: Progress | None = None) -> Self:
-        """`fit`, calling `progress(done, total)` after every fit of the search."""
+    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+        """Choose the penalties and learn the components of paired samples; parameters as for `SparseCCA.fit`."""
         self._check_settings()
         candidates = self._candidates()
         scoring = self._check_search()
@@ -169,7 +169,7 @@ class SparseCCACV(SparseCCA):
             anchor_strategy(self.anchors, n_anchors, n_components)  # rejects anchors that no fold could use
         folds = consecutive_folds(self.cv, len(pairs))
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
-        scores, used = self._search(trials, pairs, n_components, scoring, progress)
+        scores, used = self._search(trials, pairs, n_components, scoring)
 
         table = _table(candidates, scores[:, :, -1], used)
         best = self._choose(table, len(folds))
@@ -217,7 +217,7 @@ class SparseCCACV(SparseCCA):
         return _SCORINGS[self.scoring]
 
     def _search(
-        self, trials: list[list[Trial]], pairs: Pairs, n_components: int, scoring: "Scoring", progress: Progress | None
+        self, trials: list[list[Trial]], pairs: Pairs, n_components: int, scoring: "Scoring"
     ) -> tuple[np.ndarray, np.ndarray]:
         """Held-out scores (combination, fold, number of leading components), and how many features of X and of Y have a
         weight (combination, fold, 2).
@@ -232,9 +232,7 @@ class SparseCCACV(SparseCCA):
                 logger.log(level, "%s: score %.4f", trial, fit.measured.scores[-1])
 
         def count_fits(n_folds: int, _: Any) -> None:
-            assert progress is not None
-            for made in range((n_folds - 1) * n_factors, n_folds * n_factors):
-                progress(1 + made, n_fits)
+            report("fits", n_folds * n_factors, n_fits)
 
         tasks = ([(self._estimator_for(trial, n_components), trial) for trial in fold] for fold in trials)
         by_fold = run_tasks(
@@ -243,7 +241,7 @@ class SparseCCACV(SparseCCA):
             len(trials),
             "folds",
             n_jobs=self.n_jobs,
-            progress=None if progress is None else count_fits,
+            progress=count_fits,
             finished=log,
         )
         by_factors = list(zip(*by_fold, strict=True))

@@ -23,7 +23,7 @@ from .._validation import (
     shown,
 )
 from .._wording import called, either
-from ..engine import Pairs, Progress, blas_threads_for, warn
+from ..engine import Pairs, blas_threads_for, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import View
@@ -51,12 +51,12 @@ class FactorComponents(PairedTransformer):
 
     _chooses_features = True
 
-    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings, progress: Progress | None = None) -> Self:
+    def _fit_factors(self, pair: PreparedPair, settings: FactorSettings) -> Self:
         settings = _fitted_to(pair, settings)
         n_components = self.count_components(pair)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
-        return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit, progress))
+        return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit))
 
     def _keep(self, pair: PreparedPair, fit: FactorFit, n_components: int, held_out: HeldOut | None = None) -> Self:
         """Store the result of a fit, and warn of its problems."""
@@ -134,17 +134,13 @@ class FactorComponents(PairedTransformer):
             check_choice(each, "rendering", ("sparse", "dense"))
         return tuple(name for name, each in zip(_VIEWS, pair, strict=True) if each == "dense")
 
-    def _held_out(
-        self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit, progress: Progress | None
-    ) -> HeldOut | None:
+    def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit) -> HeldOut | None:
         if not self.held_out:
             return None
         n_components = fit.scores.shape[1]
         model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
         scores = partial(held_out_scores, model, settings, fit.scores)
-        return held_out_correlations(
-            scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws(), progress
-        )
+        return held_out_correlations(scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws())
 
     def count_components(self, pair: PreparedPair) -> int:
         """The requested number of components or, if "auto", the number of factors that hold on pairs left out.

@@ -7,8 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Pairs
-from ..factors import Scores, balanced_factors, correlations, equalized, inner_products, varimax
+from ..engine import Pairs, kept
+from ..factors import (
+    Rotation,
+    Scores,
+    SharedFactors,
+    balanced_factors,
+    correlations,
+    equalized,
+    inner_products,
+    varimax,
+)
 from ..views import PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
@@ -56,7 +65,12 @@ def find_factors(
 
     Simple structure is sought in the views with sparse weights; in all views if there are none.
     """
-    found = balanced_factors(list(views.values()), n_components, [settings.ridge] * len(views))
+    found = kept(
+        "factors",
+        lambda: balanced_factors(list(views.values()), n_components, [settings.ridge] * len(views)),
+        SharedFactors.arrays,
+        lambda stored: SharedFactors.of_arrays(stored, list(views.values())),
+    )
     if not len(found.values):
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # so that the strongest factors count most when scores are compared
@@ -64,7 +78,7 @@ def find_factors(
     if rotate is None:
         read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
         loadings = np.vstack(correlations(read, T))
-        rotation = varimax(equalized(loadings))
+        rotation = kept("rotation", lambda: varimax(equalized(loadings)), Rotation.arrays, Rotation.of_arrays)
         sizes = np.linalg.norm(found.values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
         R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
         R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # the few large loadings positive

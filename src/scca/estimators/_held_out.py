@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from ..engine import Pairs, Progress, Split, random_folds, run_tasks
+from ..engine import Pairs, Split, kept, part_of, random_folds, report, run_tasks
 
 __all__ = ["CHANCE", "HeldOut", "count_shared", "held_out_correlations"]
 
@@ -41,7 +41,6 @@ def held_out_correlations(
     n_folds: int,
     n_jobs: int | None,
     random_state: np.random.RandomState,
-    progress: Progress | None = None,
 ) -> HeldOut:
     """Correlations on the pairs left out, averaged over folds by Fisher's z, and a test whether there are any.
 
@@ -55,7 +54,8 @@ def held_out_correlations(
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
     splits = _splits(len(pairs), n_folds, rng)
     compute = partial(_of_split, scores, pairs)
-    tested, *folds = run_tasks(compute, splits, len(splits), "folds", n_jobs=n_jobs, progress=progress)
+    tasks = [(f"fold {i}" if i else "test", split) for i, split in enumerate(splits)]
+    tested, *folds = run_tasks(compute, tasks, len(splits), "folds", n_jobs=n_jobs, progress=_report)
     correlations = [_correlations(*fold) for fold in folds or [tested]]
     return HeldOut(_averaged(correlations), float(_p_values(tested[0], tested[1], rng)[0]))
 
@@ -70,7 +70,7 @@ def count_shared(scores: FoldScores, pairs: Pairs, random_state: np.random.Rando
     if len(pairs) < 2 * _LEAST:
         return 1
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
-    A, B = scores(pairs, *_split(len(pairs), len(pairs) // 2, rng))
+    A, B = _of_split(scores, pairs, ("count", _split(len(pairs), len(pairs) // 2, rng)))
     p_values = _p_values(A, B, rng, _LOOKED_AHEAD)
     chance = np.flatnonzero(p_values > CHANCE)
     return max(1, int(chance[0])) if len(chance) else len(p_values)
@@ -112,8 +112,19 @@ def _split(n: int, left_out: int, rng: np.random.Generator) -> Split:
     return np.sort(order[left_out:]), np.sort(order[:left_out])
 
 
-def _of_split(scores: FoldScores, pairs: Pairs, split: Split) -> tuple[np.ndarray, np.ndarray]:
-    return scores(pairs, *split)
+def _of_split(scores: FoldScores, pairs: Pairs, task: tuple[str, Split]) -> tuple[np.ndarray, np.ndarray]:
+    name, split = task
+    with part_of("pairs left out"):
+        return kept(
+            name,
+            lambda: scores(pairs, *split),
+            lambda found: dict(zip(("x", "y"), found, strict=True)),
+            lambda stored: (stored["x"], stored["y"]),
+        )
+
+
+def _report(done: int, total: int) -> None:
+    report("folds left out", done, total)
 
 
 def _correlations(A: np.ndarray, B: np.ndarray) -> np.ndarray:

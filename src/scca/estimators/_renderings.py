@@ -2,12 +2,14 @@
 
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._types import MatrixLike
-from ..engine import one_blas_thread
+from ..engine import kept, one_blas_thread, report
 from ..factors import Nets, Scores, column_products, correlations, dense_weights, scores_of, weigh_features
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
@@ -15,6 +17,8 @@ from ._factor_settings import FactorSettings
 
 __all__ = ["Rendering", "RenderingPath"]
 
+_OF_RESULTS = ("objective", "dual_gap", "mu", "gamma", "n_iter", "n_passes", "converged")
+_USUAL_ROUNDS, _NEARLY = 6, 0.8  # of the search for a penalty, and the share that further ones count as done
 _SHARE = 0.15  # the automatic penalty: times the mean of |2 A't| over the features that are read
 _OF_WEIGHTS = 4.0  # the ridge of the weights, relative to that of the factors
 _UNEXPLAINED = 1.0  # over the root of the number of samples: the least share of a factor that stays unexplained
@@ -68,7 +72,7 @@ class RenderingPath:
             if name in settings.dense:
                 renderings[name] = _dense(view, T, settings.ridge)
                 continue
-            selected = self._selected(name, settings)
+            selected = kept(f"features of {name}", partial(self._selected, name, settings), _as_arrays, _as_results)
             weights = np.column_stack([result.w for result in selected])
             found = _rendering(view, weights, selected, ridge)
             renderings[name] = _weighed(found, self._samples.get(name), T, most_explained)
@@ -89,7 +93,7 @@ class RenderingPath:
             with one_blas_thread():  # the same order of sums for any number of threads
                 entries = correlations(list(sparse.values()), self._T)
             self._selections = {
-                view: _SelectionPath(sparse[view], found, self._squares, settings)
+                view: _SelectionPath(f"features of {view}", sparse[view], found, self._squares, settings)
                 for view, found in zip(sparse, entries, strict=True)
             }
         return self._selections[name].at(settings)
@@ -98,8 +102,11 @@ class RenderingPath:
 class _SelectionPath:
     """The elastic nets of one view, at one penalty after another; `correlations` are A'T."""
 
-    def __init__(self, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings):
+    def __init__(
+        self, what: str, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings
+    ):
         self._is_dual = view.columns_are_samples
+        self._what = what
         self._entry = 2.0 * np.abs(correlations)
         self._nets = Nets(view, correlations, squares, settings.ridge, **settings.effort)
         self._automatic: list[ComponentResult] | None = None
@@ -133,7 +140,9 @@ class _SelectionPath:
         searches = [_few_selected(entry, float(mu), most) for entry, mu in zip(self._entry.T, mus, strict=True)]
         asked = {j: next(search) for j, search in enumerate(searches)}
         selected: dict[int, ComponentResult] = {}
+        n_rounds = 0
         while asked:
+            n_rounds += 1
             solved = self._nets.solve(asked)
             asked = {}
             for j, found in solved.items():
@@ -141,7 +150,25 @@ class _SelectionPath:
                     asked[j] = searches[j].send(found)
                 except StopIteration as end:
                     selected[j] = end.value
+            report(self._what, len(selected) + len(asked) * min(n_rounds / _USUAL_ROUNDS, _NEARLY), len(mus))
         return [selected[j] for j in range(len(mus))]
+
+
+def _as_arrays(selected: Sequence[ComponentResult]) -> dict[str, np.ndarray]:
+    """The solutions of elastic nets, for a checkpoint."""
+    weights = sp.csc_array(np.column_stack([result.w for result in selected]))
+    stored = {"data": weights.data, "indices": weights.indices, "indptr": weights.indptr}
+    stored["shape"] = np.array(weights.shape)
+    return stored | {name: np.array([getattr(result, name) for result in selected]) for name in _OF_RESULTS}
+
+
+def _as_results(stored: Mapping[str, np.ndarray]) -> list[ComponentResult]:
+    parts = stored["data"], stored["indices"], stored["indptr"]
+    weights = sp.csc_array(parts, shape=tuple(stored["shape"])).toarray()
+    return [
+        ComponentResult(w=weights[:, j], e=None, **{name: stored[name][j].item() for name in _OF_RESULTS})
+        for j in range(weights.shape[1])
+    ]
 
 
 def _few_selected(entry: np.ndarray, mu: float, most: int) -> Generator[float, ComponentResult, ComponentResult]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._types import MatrixLike, PenaltyLike, SeedLike
 from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
-from ..engine import blas_threads_for
+from ..engine import Checkpoint, Report, blas_threads_for, long_work
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import FeatureView, linear_kernel_view
 from ._anchors import anchor_strategy
@@ -274,24 +274,25 @@ class SparseCCA(FactorComponents):
         -------
         self
         """
-        return self.fit_with_progress(X, Y)
+        return self.fit_prepared(self.prepare(X, Y))
 
     def fit_with_progress(
-        self, X: MatrixLike, Y: MatrixLike, progress: Callable[[int, int], None] | None = None
+        self, X: MatrixLike, Y: MatrixLike, progress: Report | None = None, checkpoint: Checkpoint | None = None
     ) -> Self:
-        """`fit`, calling `progress(done, total)` after every component; for shared factors, after every fold."""
-        return self.fit_prepared(self.prepare(X, Y), progress)
+        """`fit`, calling `progress(what, done, total)` now and then and storing its steps in `checkpoint`."""
+        with long_work(progress, checkpoint):
+            return self.fit(X, Y)
 
-    def fit_prepared(self, pair: PreparedPair, progress: Callable[[int, int], None] | None = None) -> Self:
+    def fit_prepared(self, pair: PreparedPair) -> Self:
         """Learn the components from the result of `prepare`."""
         settings = self._check_settings()
         if isinstance(settings, FactorSettings):
-            return self._fit_factors(pair, settings, progress)
+            return self._fit_factors(pair, settings)
         w_view, e_view = self._swapped(pair.views["X"], pair.views["Y"])
         strategy = anchor_strategy(self.anchors, e_view.shape[1], pair.n_components)
         level = logging.INFO if self.verbose else logging.DEBUG
         with blas_threads_for(w_view.n_stored, e_view.n_stored):
-            found = extract_components(w_view, e_view, pair.n_components, strategy, settings, level, progress)
+            found = extract_components(w_view, e_view, pair.n_components, strategy, settings, level)
 
         w_weights = np.column_stack([component.w_weights for component in found.components])
         e_weights = np.column_stack([component.e_weights for component in found.components])

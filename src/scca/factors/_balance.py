@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from ..engine import kept, report
 from ..views import FeatureView, PreparedView
 from ._scores import PooledScores, Scores, row_squares
-from ._shared import SharedFactors, orthonormal, shared_factors
+from ._shared import SharedFactors, factor_cost, orthonormal, shared_factors
 
 __all__ = ["balanced_factors"]
 
@@ -29,16 +31,33 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
     n = views[0].shape[0]
     if n < _MANY:
         return shared_factors(views, n_components, ridges)
-    weights, reweighted = np.ones(n), list(views)
-    for _ in range(_ROUNDS):
-        found = shared_factors(reweighted, n_components, ridges, _FEATURES)
-        if not len(found.values):
-            return found
-        new = 1.0 / (_mean_one(_leverages(found, weights)) + _LEAST)
-        weights = _mean_one(np.sqrt(weights * _mean_one(new)))
-        reweighted = [view.reweighted(np.sqrt(weights)) for view in views]
-    found = shared_factors(reweighted, n_components, ridges)
+    rough, last = factor_cost(views, n_components, _FEATURES), factor_cost(views, n_components)
+    weights = np.ones(n)
+    for i in range(_ROUNDS):
+        report("factors", i * rough, _ROUNDS * rough + last)
+        compute = partial(_next_weights, views, n_components, ridges, weights)
+        weights = kept(f"weights {i + 1}", compute, lambda found: {"weights": found}, lambda stored: stored["weights"])
+        if not len(weights):
+            return shared_factors(views, n_components, ridges)
+    report("factors", _ROUNDS * rough, _ROUNDS * rough + last)
+    found = shared_factors(_reweighted(views, weights), n_components, ridges)
+    report("factors", _ROUNDS * rough + last, _ROUNDS * rough + last)
     return SharedFactors(orthonormal(_unweighted(found.scores, views, weights)), found.values, found.residuals)
+
+
+def _next_weights(
+    views: Sequence[PreparedView], n_components: int, ridges: Sequence[float], weights: np.ndarray
+) -> np.ndarray:
+    """The weights of the next round; none if the views share nothing."""
+    found = shared_factors(_reweighted(views, weights), n_components, ridges, _FEATURES)
+    if not len(found.values):
+        return np.empty(0)
+    new = 1.0 / (_mean_one(_leverages(found, weights)) + _LEAST)
+    return _mean_one(np.sqrt(weights * _mean_one(new)))
+
+
+def _reweighted(views: Sequence[PreparedView], weights: np.ndarray) -> list[PreparedView]:
+    return [view.reweighted(np.sqrt(weights)) for view in views]
 
 
 def _unweighted(scores: Scores, views: Sequence[PreparedView], weights: np.ndarray) -> Scores:

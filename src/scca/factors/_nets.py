@@ -155,7 +155,7 @@ class Nets:
     def _result(self, j: int, mu: float, objective: float, gap: float, n_iter: int, n_passes: int) -> ComponentResult:
         net = self._nets[j]
         w = np.zeros(self._view.shape[1])
-        w[net.indices] = net.weights
+        w[net.indices] = net.weights + 0.0  # without negative zeros, which a checkpoint does not keep
         converged = bool(gap <= self._tol * self._squares[j])
         if not converged:
             warn_of_gap(gap / self._squares[j], self._tol, n_iter, self._max_iter)

@@ -1,5 +1,6 @@
 """Rotation to simple structure: factors that concern few features and few samples each."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +22,14 @@ class Rotation:
 
     matrix: np.ndarray
     converged: bool
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, for a checkpoint."""
+        return {"matrix": self.matrix, "converged": np.array(self.converged)}
+
+    @classmethod
+    def of_arrays(cls, stored: Mapping[str, np.ndarray]) -> "Rotation":
+        return cls(stored["matrix"], bool(stored["converged"]))
 
 
 def equalized(loadings: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """One component: from matrices, an anchor and penalties to a certified solution."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,6 +69,15 @@ class ComponentResult:
     n_iter: int
     n_passes: int
     converged: bool
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, for a checkpoint."""
+        return {name: np.asarray(value) for name, value in vars(self).items() if value is not None}
+
+    @classmethod
+    def of_arrays(cls, stored: Mapping[str, np.ndarray]) -> "ComponentResult":
+        plain: dict[str, Any] = {name: value if value.ndim else value.item() for name, value in stored.items()}
+        return cls(**{"e": None} | plain)
 
 
 def solve_component(

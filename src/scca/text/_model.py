@@ -1,17 +1,20 @@
 """The bilingual model: a common space of two languages, mate retrieval, generation, and readable components."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
 from .._validation import AllZeroWarning, DataWarning, check_choice, check_count, shown
+from .._version import __version__
 from .._wording import called, counted
-from ..engine import silenced, warn
+from ..engine import Checkpoint, Report, kept, long_work, report, silenced, text_array, texts_of, warn
 from ..estimators import SparseCCA
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
@@ -27,6 +30,7 @@ __all__ = ["BilingualModel"]
 _MOST_ANCHORED = 200  # components if their number is "auto"
 _SHARED_WORDS = 10  # with so many documents or more, words must occur in at least two
 _FACTOR_DOCUMENTS = 10  # shown per factor; every document has a score
+_REPORTED = 1000  # documents after which progress is reported
 
 
 class BilingualModel(Generating, Translating, BaseEstimator):
@@ -123,7 +127,14 @@ class BilingualModel(Generating, Translating, BaseEstimator):
 
     # --- learning --------------------------------------------------------------------------------------------------
 
-    def fit(self, pairs: PairedText, y: Any = None, *, progress: Callable[[int, int], None] | None = None) -> Self:
+    def fit(
+        self,
+        pairs: PairedText,
+        y: Any = None,
+        *,
+        progress: Report | None = None,
+        checkpoint: str | PathLike[str] | None = None,
+    ) -> Self:
         """Learn from paired documents.
 
         Parameters
@@ -133,7 +144,10 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         y : None
             Ignored; for compatibility with scikit-learn.
         progress : callable, optional
-            Called with the number of folds (with anchors, components) done and the total.
+            Called now and then with what is being done, how much of it is done, and of how much.
+        checkpoint : path, optional
+            A folder for the results of steps of a second or more. A fit that was stopped continues from them, with the
+            same result, if it has the same pairs and parameters; with others it is refused. Deleted at the end.
         """
         if not isinstance(pairs, PairedText):
             raise ValueError(
@@ -141,6 +155,21 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             )
         if len(pairs) < 2:
             raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}: add some.")
+        steps = None if checkpoint is None else Checkpoint(checkpoint, self._description(pairs))
+        with long_work(progress, steps):
+            self._fit(pairs)
+        if steps is not None:
+            steps.remove()
+        return self
+
+    def _description(self, pairs: PairedText) -> dict[str, Any]:
+        """What a checkpoint is recognised by."""
+        parameters = {name: repr(value) for name, value in sorted(self.get_params().items()) if name != "n_jobs"}
+        versions = [__version__, np.__version__, scipy.__version__]
+        pairs_ = [pairs.digest, len(pairs), *pairs.languages]
+        return {"pairs": pairs_, "settings": parameters, "versions": versions}
+
+    def _fit(self, pairs: PairedText) -> None:
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         log_counts = self.anchors is None if log_counts == "auto" else log_counts
         vectorizers, views, unmatched = [], [], None
@@ -153,10 +182,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 analyzer=self.analyzer,
                 log_counts=log_counts,
             )
-            try:
-                vectors, absent = vectorizer.learn(pairs.documents(side))
-            except ValueError as error:
-                raise ValueError(f"{pairs.languages[side]}: {error}") from error
+            vectors, absent = _learnt(vectorizer, pairs, side)
             vectorizers.append(vectorizer)
             views.append(vectors)
             unmatched = absent if unmatched is None else [word for word in unmatched if word in absent]
@@ -181,13 +207,12 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         for language, view in zip(pairs.languages, views, strict=True):
             _warn_of_unread(language, view)
         with silenced(AllZeroWarning):
-            model.fit_with_progress(X, Y, progress)
+            model.fit(X, Y)
         self.languages_ = tuple(pairs.languages)
         self.vectorizers_ = tuple(vectorizers)
         self.scca_ = model
         self.training_ = (X, Y)
         self.texts_ = list(pairs.documents(1)) if self.keep_texts else None
-        return self
 
     def _min_df(self, n_documents: int) -> Any:  # the vectorizer checks what was given
         if isinstance(self.min_df, str) and self.min_df == "auto":
@@ -402,6 +427,41 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 for item in getattr(c, kind)
             ]
         )
+
+
+def _learnt(vectorizer: TextVectorizer, pairs: PairedText, side: int) -> tuple[sp.csr_array, list[str]]:
+    """The vectors of one side's documents, and stop words that none has; the vectorizer learns its words."""
+    language = pairs.languages[side]
+
+    def learn() -> tuple[sp.csr_array, list[str]]:
+        try:
+            return vectorizer.learn(_counted_out(pairs.documents(side), f"reading {language}", len(pairs)))
+        except ValueError as error:
+            raise ValueError(f"{language}: {error}") from error
+
+    def pack(learnt: tuple[sp.csr_array, list[str]]) -> dict[str, np.ndarray]:
+        vectors, absent = learnt
+        return {
+            **{"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr},
+            **{"words": text_array(vectorizer.words_), "idf": vectorizer.idf_, "absent": text_array(absent)},
+        }
+
+    def unpack(stored: Mapping[str, np.ndarray]) -> tuple[sp.csr_array, list[str]]:
+        vectorizer.words_ = np.array(texts_of(stored["words"]), dtype=object)
+        vectorizer.idf_ = stored["idf"]
+        parts = stored["data"], stored["indices"], stored["indptr"]
+        return sp.csr_array(parts, shape=(len(pairs), len(vectorizer.words_))), texts_of(stored["absent"])
+
+    return kept(f"reading {side}", learn, pack, unpack)
+
+
+def _counted_out(documents: Iterable[str], what: str, total: int) -> Iterator[str]:
+    """The documents, reporting how many have been read."""
+    for i, document in enumerate(documents):
+        if i % _REPORTED == 0:
+            report(what, i, total)
+        yield document
+    report(what, total, total)
 
 
 def _warn_of_unread(language: str, vectors: sp.csr_array) -> None:

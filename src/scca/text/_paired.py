@@ -1,5 +1,6 @@
 """Pairs of documents, checked once and then streamed from their files as often as needed."""
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
@@ -35,12 +36,14 @@ class PairedText:
         Positions, counted from 0 over all pairs, at which either side is blank or missing.
     dropped : tuple of int
         Those of them that are left out: all or none.
+    digest : str
+        A hash of all documents, by which a checkpoint recognises them.
     """
 
     def __init__(self, source: Source, languages: tuple[str, str], drop_empty: bool = False):
         self.languages = languages
         self._source = source
-        self._total, self.empty, n_documents, place = _inspect(source, drop_empty)
+        self._total, self.empty, n_documents, place, self.digest = _inspect(source, drop_empty)
         self.dropped = self.empty if drop_empty else ()
         if not len(self):
             lack = "no pair with text on both sides" if self._total else "no pair at all"
@@ -127,13 +130,15 @@ def two_names(names: Any, what: str) -> tuple[str, str]:
     return given
 
 
-def _inspect(source: Source, drop_empty: bool) -> tuple[int, tuple[int, ...], int, str]:
-    """Number of pairs, positions of those with an empty side, number of empty documents, and where the first one is."""
+def _inspect(source: Source, drop_empty: bool) -> tuple[int, tuple[int, ...], int, str, str]:
+    """Number of pairs, positions of those with an empty side, number of empty documents, the first's place, a hash."""
     total = count = 0
+    everything = hashlib.blake2b(digest_size=16)
     positions: list[int] = []
     first = ""
     for position, pair in enumerate(source.pairs()):
         total += 1
+        everything.update(f"{pair[0]}\n{pair[1]}\n".encode(errors="surrogatepass"))
         blank = [side for side, text in enumerate(pair) if not text or text.isspace()]
         if not blank:
             continue
@@ -147,7 +152,7 @@ def _inspect(source: Source, drop_empty: bool) -> tuple[int, tuple[int, ...], in
         positions.append(position)
         count += len(blank)
         first = first or source.place(blank[0], position)
-    return total, tuple(positions), count, first
+    return total, tuple(positions), count, first, everything.hexdigest()
 
 
 class _ListPairs:

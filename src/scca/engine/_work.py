@@ -1,0 +1,89 @@
+"""Long work: how far it is, and steps that a later run need not repeat."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ._checkpoint import Checkpoint
+
+__all__ = ["Report", "kept", "long_work", "part_of", "report"]
+
+_WORTH = 1.0  # seconds that a step has to take to be stored
+
+Report = Callable[[str, float, float], None]  # what is being done, how much is done, and of how much
+Arrays = Mapping[str, np.ndarray]
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class _Work:
+    report: Report | None = None
+    checkpoint: Checkpoint | None = None
+    whole: str = ""  # what the current work is a part of, for users
+    step: str = ""  # and for the checkpoint
+
+
+_NO_WORK = _Work()
+_work: ContextVar[_Work] = ContextVar("work", default=_NO_WORK)
+
+
+@contextmanager
+def _with(**changes: Any) -> Iterator[None]:
+    token = _work.set(replace(_work.get(), **changes))
+    try:
+        yield
+    finally:
+        _work.reset(token)
+
+
+@contextmanager
+def long_work(report: Report | None = None, checkpoint: Checkpoint | None = None) -> Iterator[None]:
+    """A context whose work tells `report` how far it is, and stores its steps in `checkpoint`."""
+    with _with(report=report, checkpoint=checkpoint) if report or checkpoint else _with():
+        yield
+
+
+@contextmanager
+def part_of(whole: str) -> Iterator[None]:
+    """A context whose stages are reported as parts of something."""
+    with _with(whole=whole):
+        yield
+
+
+def report(what: str, done: float, total: float) -> None:
+    """Say how much of something is done, in any unit that is proportional to time."""
+    work = _work.get()
+    if work.report is not None:
+        work.report(f"{work.whole}: {what}" if work.whole else what, min(done, total), total)
+
+
+def kept(
+    name: str,
+    compute: Callable[[], Result],
+    pack: Callable[[Result], Arrays],
+    unpack: Callable[[Arrays], Result],
+) -> Result:
+    """The result of `compute`, or what an earlier run stored of it.
+
+    It is stored as arrays, if it took a second or more, and replaces what was stored of the steps that it consists of,
+    those that `compute` itself keeps.
+    """
+    work = _work.get()
+    checkpoint = work.checkpoint
+    if checkpoint is None:
+        return compute()
+    step = checkpoint.named(f"{work.step}/{name}" if work.step else name)
+    stored = checkpoint.read(step)
+    if stored is not None:
+        return unpack(stored)
+    start = time.monotonic()
+    with _with(step=step):
+        result = compute()
+    if time.monotonic() - start >= _WORTH:
+        checkpoint.write(step, pack(result))
+    return result
