@@ -104,8 +104,8 @@ def _time_table(axis: Axis) -> Table:
     def cell(one: dict, size: float) -> str:
         seconds, unit = min(one["seconds"]), axis.methods[axis.unit].get(size, {})
         if one is unit:
-            return f"{1e3 * seconds:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
-        return f"{seconds / min(unit['seconds']):.3g}" if unit.get("seconds") else f"({seconds:.3g} s)"
+            return f"{_figures(1e3 * seconds)} ms" if seconds < 1 else f"{_figures(seconds)} s"
+        return _figures(seconds / min(unit["seconds"])) if unit.get("seconds") else f"({_figures(seconds)} s)"
 
     rows = [[name, *_cells(axis, name, cell), _growth(axis, name, "seconds")] for name in axis.methods]
     return Table(
@@ -135,6 +135,11 @@ def _growth(axis: Axis, method: str, quantity: str) -> str:
     if exponent is None:
         return ""
     return f"{axis.axis}^{exponent:.2f} ({used[0][0]:,g} to {used[-1][0]:,g})"
+
+
+def _figures(value: float) -> str:
+    """Three of them, or all before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _header(axis: Axis) -> list[str]:

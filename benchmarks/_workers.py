@@ -16,7 +16,7 @@ from ._growth_methods import METHODS, Data
 __all__ = ["NOT_INSTALLED", "Measured", "run_command", "take_turns"]
 
 NOT_INSTALLED = "not installed"
-PATIENCE = 30.0  # seconds after which a method is stopped
+PATIENCE = 60.0  # seconds after which a method is stopped
 _STARTING = 60.0  # seconds more until all have loaded and compiled what they need
 _ENOUGH = 3.0  # seconds after which a method has no more turns
 _ONE_THREAD = dict.fromkeys(["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"], "1")
