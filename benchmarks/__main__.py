@@ -82,34 +82,37 @@ def main() -> None:
         _parser().error("leave-out needs --list FILE: family, name, two files and lines a document, separated by tabs")
     if "vectors" in arguments.names and arguments.vectors is None:
         _parser().error("vectors needs --vectors FILE.npy: row i is the vector of line i of the corpus' first file")
-    settings = {"quick": arguments.quick, "repeats": arguments.repeats, "corpus": [*map(str, arguments.corpus or [])]}
-    run_about = about(settings)
+    corpus = [path.name for path in arguments.corpus or []]
+    run_about = about({"quick": arguments.quick, "repeats": arguments.repeats, "corpus": corpus})
     versions = ", ".join(f"{package} {version}" for package, version in run_about["versions"].items())
     print(f"Python {run_about['python']}, {run_about['cores']} cores, {versions}")
     names = arguments.names or ["growth", *tables]
-    if set(names) <= set(runs):
-        for name in names:
-            runs[name]()
-        return
-    # a quick run must not replace the results of a whole one
-    folder = arguments.output / "quick" if arguments.quick else arguments.output
-    results = Results(folder, run_about, fresh=arguments.fresh, show=write_page)
-    try:
-        for name in names:
-            if name == "growth":
-                growth.run(results, quick=arguments.quick)
-            elif name in tables:
-                done = name in results.data["tables"]
-                text = results.get("tables", name, partial(_printed, tables[name]))
-                if done:
-                    print(text)
-            else:
-                runs[name]()
-    except KeyboardInterrupt:
-        sys.exit(
-            f"\ninterrupted; {folder / 'index.html'} has what was measured, and the same command goes on from there"
-        )
-    print(f"\n{folder / 'index.html'}")
+    for name in (name for name in names if name in runs):
+        runs[name]()
+    kept = [name for name in names if name not in runs]
+    if kept:
+        # a quick run must not replace the results of a whole one
+        folder = arguments.output / "quick" if arguments.quick else arguments.output
+        results = Results(folder, run_about, fresh=arguments.fresh, show=write_page)
+        page = folder / "index.html"
+        try:
+            for name in kept:
+                if name == "growth":
+                    growth.run(results, quick=arguments.quick)
+                else:
+                    _print_table(results, name, tables[name])
+        except KeyboardInterrupt:
+            sys.exit(f"\ninterrupted: {page} has what was measured so far, and the same command goes on from there")
+        write_page(results.data, folder)  # even if nothing was left to measure, since its template may have changed
+        print(f"\n{page}")
+
+
+def _print_table(results: Results, name: str, run: Callable[[], None]) -> None:
+    """Print what `run` prints, now or before."""
+    measured_before = name in results.data["tables"]
+    text = results.get("tables", name, partial(_printed, run))
+    if measured_before:
+        print(f"\n{text}")
 
 
 class _Tee(io.StringIO):
