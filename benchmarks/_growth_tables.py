@@ -134,6 +134,7 @@ def _growth(axis: Axis, method: str, quantity: str) -> str:
     exponent = fit_exponent(*zip(*used, strict=True)) if used else None
     if exponent is None:
         return ""
+    exponent = round(exponent, 2) + 0.0  # no -0.00
     return f"{axis.axis}^{exponent:.2f} ({used[0][0]:,g} to {used[-1][0]:,g})"
 
 

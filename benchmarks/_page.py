@@ -37,7 +37,7 @@ def render_page(data: dict) -> str:
 
 def growth_figure(axis: Axis) -> Any:
     """Time and memory against size, both logarithmic, one line per method."""
-    from matplotlib.ticker import NullLocator
+    from matplotlib.ticker import FuncFormatter, LogFormatter, NullLocator
 
     figure, panels = new_figure(2, width=8.0, height=3.8)
     quantities = (("seconds", 1.0, "seconds"), ("bytes", 1e-6, "peak memory, MB"))
@@ -59,6 +59,8 @@ def growth_figure(axis: Axis) -> Any:
         panel.set(xscale="log", yscale="log", xlabel=axis.label, ylabel=label)
         panel.set_xticks(axis.sizes, [f"{size:,g}" for size in axis.sizes])
         panel.xaxis.set_minor_locator(NullLocator())
+        panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+        panel.yaxis.set_minor_formatter(LogFormatter())  # only where there are few powers of ten
         panel.grid(color=INK, alpha=0.12, linewidth=0.6)
     if panels[0].lines:
         figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9)

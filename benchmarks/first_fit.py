@@ -33,11 +33,10 @@ def run(*, quick: bool = False) -> None:
             "scca fit": few[:-2],
         }
         cached: dict[str, list[float]] = {name: [] for name in commands}
-        for turn in range(1 + _ROUNDS[quick]):
+        run_command(*few, patience=None)  # fills caches
+        for _ in range(_ROUNDS[quick]):
             for name, command in commands.items():
-                found = run_command(*command, patience=None)
-                if turn:  # the first fills caches
-                    cached[name].append(found["seconds"])
+                cached[name].append(run_command(*command, patience=None)["seconds"])
         fresh = {}
         for name, command in commands.items():
             with tempfile.TemporaryDirectory() as cache:
