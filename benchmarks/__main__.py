@@ -103,7 +103,8 @@ def main() -> None:
                     _print_table(results, name, tables[name])
         except KeyboardInterrupt:
             sys.exit(f"\ninterrupted: {page} has what was measured so far, and the same command goes on from there")
-        write_page(results.data, folder)  # even if nothing was left to measure, since its template may have changed
+        finally:
+            write_page(results.data, folder)  # even if nothing was measured, since its template may have changed
         print(f"\n{page}")
 
 

@@ -19,7 +19,8 @@ from ._workers import NOT_INSTALLED, Measured, run_command, take_turns
 
 __all__ = ["SIZES", "run"]
 
-_SLOW, _LARGE = 10.0, 4e9  # seconds and bytes from which on a method is left out at larger sizes
+_SLOW = {"component": 5.0, "model": 10.0, "text": 20.0}  # seconds from which on a method is left out at larger sizes
+_LARGE = 4e9  # the same in bytes
 _TURNS = {False: 5, True: 2}  # of each method; fewer in a quick run
 _COMMAND_TURNS = {False: 2, True: 1}
 _TF_IDF, _FEW, _DEFAULT = "scikit-learn TF-IDF", "scca fit --components 20", "scca fit"
@@ -84,7 +85,7 @@ def _too_slow(group: dict) -> dict[str, str]:
             if measured["missing"] != NOT_INSTALLED:
                 reason = measured["missing"]
                 found[name] = reason if " at " in reason else f"{reason} {at}"
-        elif min(measured["seconds"]) > _SLOW:
+        elif min(measured["seconds"]) > _SLOW[group["part"]]:
             found[name] = f"took {min(measured['seconds']):.0f} s {at}"
         elif measured["bytes"] > _LARGE:
             found[name] = f"took {measured['bytes'] / 1e9:.0f} GB {at}"
