@@ -41,14 +41,20 @@ def run(*, quick: bool = False) -> None:
         for name, command in commands.items():
             with tempfile.TemporaryDirectory() as cache:
                 fresh[name] = run_command(*command, patience=None, environment={"NUMBA_CACHE_DIR": cache})
+    waited = {name: median(seconds) for name, seconds in cached.items()}
+    unit = next(iter(waited.values()))
     rows = [
-        [name, f"{median(seconds):.1f}", f"{fresh[name]['seconds']:.1f}", f"{fresh[name]['bytes'] / 1e6:,.0f}"]
-        for name, seconds in cached.items()
+        [
+            name,
+            *(f"{value:.1f}" for value in (seconds, seconds / unit, fresh[name]["seconds"])),
+            f"{fresh[name]['bytes'] / 1e6:,.0f}",
+        ]
+        for name, seconds in waited.items()
     ]
     print_table(
         f"A new process on {len(corpus.en)} pairs of the built-in corpus, median of {_ROUNDS[quick]}",
-        ["command", "compiled code cached, s", "fresh cache, s", "peak MB"],
+        ["command", "compiled code cached, s", "times TF-IDF", "fresh cache, s", "peak MB"],
         rows,
     )
-    met = "met" if median(cached["scca fit"]) < _AIMED_SECONDS else "not met"
+    met = "met" if waited["scca fit"] < _AIMED_SECONDS else "not met"
     print(f"\naim, a first result of scca fit within {_AIMED_SECONDS:g} s: {met}")
