@@ -1,4 +1,7 @@
-"""`python -m benchmarks [dense] [sparse] [first-call] [memory]`: the tables asked for, or all of these.
+"""`python -m benchmarks [growth] [dense] [sparse] [first-call] [first-fit] [memory]`: those asked for, or all of these.
+
+What they measure is kept in benchmark-results/results.json and shown by index.html beside it. The same command goes on
+where it was interrupted.
 
 `python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
 `python -m benchmarks translation`: how often a word's listed mate is found, and how far the trust in it holds.
@@ -15,16 +18,20 @@
 """
 
 import argparse
-import os
-import platform
-from importlib.metadata import PackageNotFoundError, version
+import contextlib
+import io
+import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from . import (
     balance,
     factors,
     first_call,
+    first_fit,
     generation,
+    growth,
     kernels,
     leave_out,
     memory,
@@ -39,31 +46,20 @@ from . import (
     tuning,
     vectors,
 )
-
-_PACKAGES = [
-    "scca",
-    "numpy",
-    "scipy",
-    "numba",
-    "scikit-learn",
-    "celer",
-    "skglm",
-    "cvxpy",
-    "clarabel",
-    "cca-zoo",
-    "faiss-cpu",
-]
+from ._page import write_page
+from ._results import Results, about
 
 
 def main() -> None:
     arguments = _parser().parse_args()
-    measured = {
+    tables = {
         "dense": lambda: single_component.run(arguments.repeats),
         "sparse": lambda: sparse_lasso.run(arguments.repeats, arguments.corpus),
         "first-call": first_call.run,
+        "first-fit": lambda: first_fit.run(quick=arguments.quick),
         "memory": memory.run,
     }
-    runs = measured | {
+    runs = {
         "balance": lambda: balance.run(arguments.corpus, arguments.join, arguments.pairs),
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
@@ -78,16 +74,60 @@ def main() -> None:
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
     }
-    unknown = [name for name in arguments.names if name not in runs]
+    known = ["growth", *tables, *runs]
+    unknown = [name for name in arguments.names if name not in known]
     if unknown:
-        _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(runs)}")
+        _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(known)}")
     if "leave-out" in arguments.names and arguments.list is None:
         _parser().error("leave-out needs --list FILE: family, name, two files and lines a document, separated by tabs")
     if "vectors" in arguments.names and arguments.vectors is None:
         _parser().error("vectors needs --vectors FILE.npy: row i is the vector of line i of the corpus' first file")
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores, " + ", ".join(map(_version, _PACKAGES)))
-    for name in arguments.names or measured:
+    corpus = [path.name for path in arguments.corpus or []]
+    run_about = about({"quick": arguments.quick, "repeats": arguments.repeats, "corpus": corpus})
+    versions = ", ".join(f"{package} {version}" for package, version in run_about["versions"].items())
+    print(f"Python {run_about['python']}, {run_about['cores']} cores, {versions}")
+    names = arguments.names or ["growth", *tables]
+    for name in (name for name in names if name in runs):
         runs[name]()
+    kept = [name for name in names if name not in runs]
+    if kept:
+        # a quick run must not replace the results of a whole one
+        folder = arguments.output / "quick" if arguments.quick else arguments.output
+        results = Results(folder, run_about, fresh=arguments.fresh, show=write_page)
+        page = folder / "index.html"
+        try:
+            for name in kept:
+                if name == "growth":
+                    growth.run(results, quick=arguments.quick)
+                else:
+                    _print_table(results, name, tables[name])
+        except KeyboardInterrupt:
+            sys.exit(f"\ninterrupted: {page} has what was measured so far, and the same command goes on from there")
+        finally:
+            write_page(results.data, folder)  # even if nothing was measured, since its template may have changed
+        print(f"\n{page}")
+
+
+def _print_table(results: Results, name: str, run: Callable[[], None]) -> None:
+    """Print what `run` prints, now or before."""
+    measured_before = name in results.data["tables"]
+    text = results.get("tables", name, partial(_printed, run))
+    if measured_before:
+        print(f"\n{text}")
+
+
+class _Tee(io.StringIO):
+    """Keeps what is printed, and prints it."""
+
+    def write(self, text: str) -> int:
+        sys.__stdout__.write(text)
+        return super().write(text)
+
+
+def _printed(run: Callable[[], None]) -> str:
+    with contextlib.redirect_stdout(_Tee()) as kept:
+        run()
+    return kept.getvalue().strip("\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -96,8 +136,16 @@ def _parser() -> argparse.ArgumentParser:
         "names",
         nargs="*",
         metavar="NAME",
-        help="dense, sparse, first-call, memory (all four unless given); balance, peers, translation, factors, "
-        "generation, kernels, leave-out, readability, retrieval, subjects, tuning, vectors",
+        help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
+        "peers, translation, factors, generation, kernels, leave-out, readability, retrieval, shell, subjects, "
+        "tuning, vectors",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="of 'growth' two small numbers of samples, in about a minute"
+    )
+    parser.add_argument("--fresh", action="store_true", help="measure again what an earlier run has measured")
+    parser.add_argument(
+        "--output", type=Path, default=Path("benchmark-results"), metavar="FOLDER", help="of the page (%(default)s)"
     )
     parser.add_argument("--repeats", type=int, default=50, help="times each solver is timed (%(default)s)")
     parser.add_argument(
@@ -115,13 +163,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="NumPy array (.npy) for 'vectors'")
     return parser
-
-
-def _version(package: str) -> str:
-    try:
-        return f"{package} {version(package)}"
-    except PackageNotFoundError:
-        return f"{package} not installed"
 
 
 if __name__ == "__main__":

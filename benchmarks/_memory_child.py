@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import resource
 import sys
 import tempfile
 import time
@@ -13,7 +12,7 @@ from scca import SparseCCA, solve_component
 from scca.datasets import make_bilingual, make_planted
 from scca.text import BilingualModel, read_pairs
 
-_STATUS = Path("/proc/self/status")
+from ._resident import reset_peak, resident
 
 
 def fit(data) -> dict:
@@ -53,22 +52,11 @@ def text(data) -> dict:
 def main(path: str, task: str) -> None:
     SparseCCA(1).fit(*make_planted(50, 50, 50, density=0.5, random_state=0).views)  # loads what is compiled
     data = pickle.loads(Path(path).read_bytes())
+    reset_peak()
     before, start = resident("VmRSS"), time.perf_counter()
     warnings.simplefilter("ignore")  # the error of an approximated kernel is in the table
     found = {"fit": fit, "fit-kernel": fit_kernel, "solve": solve, "text": text}[task](data)
     print(json.dumps({"bytes": resident("VmHWM") - before, "seconds": time.perf_counter() - start, **found}))
-
-
-def resident(field: str) -> int:
-    """Bytes now (VmRSS) or at the most so far (VmHWM); where the system has no such file, at the most for either.
-
-    Linux's own `ru_maxrss` would not do: it starts from what the parent process had.
-    """
-    if not _STATUS.exists():
-        unit = 1 if sys.platform == "darwin" else 1024
-        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    line = next(line for line in _STATUS.read_text().splitlines() if line.startswith(field))
-    return 1024 * int(line.split()[1])
 
 
 if __name__ == "__main__":

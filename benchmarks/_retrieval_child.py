@@ -9,7 +9,7 @@ import numpy as np
 
 from scca.retrieval import ApproximateIndex, ExactIndex
 
-from ._memory_child import resident
+from ._resident import resident
 
 _COLUMNS, _NOISE, _TOP = 100, 0.5, 10
 

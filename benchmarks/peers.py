@@ -4,7 +4,6 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-import cca_zoo.sparse
 import numpy as np
 
 from scca import PAPER, SparseCCA
@@ -60,7 +59,7 @@ def _print_planted() -> None:
                 model = SparseCCA(2, **{**settings, "held_out": 0}).fit(*train)
                 found.setdefault(name, []).append(_correlations(*model.transform_pair(*test)))
             for name, (peer, settings) in _PLANTED_PEERS.items():
-                model = getattr(cca_zoo.sparse, peer)(n_components=2, random_state=0, **settings).fit(train)
+                model = _peer(peer)(n_components=2, random_state=0, **settings).fit(train)
                 found.setdefault(name, []).append(_correlations(*model.transform(test)))
     rows = [[name, *(f"{value:.3f}" for value in np.mean(values, axis=0))] for name, values in found.items()]
     print_table(
@@ -123,7 +122,7 @@ def _print_text(texts: tuple[list[str], list[str]]) -> None:
 
 def _points(peer: str, settings: dict, train: list[np.ndarray], test: list[np.ndarray]) -> list[_Point]:
     n_components = min(max(_COUNTS), len(train[0]) - 1)
-    model = getattr(cca_zoo.sparse, peer)(n_components=n_components, center=False, random_state=0, **settings)
+    model = _peer(peer)(n_components=n_components, center=False, random_state=0, **settings)
     weights = [np.nan_to_num(w) for w in model.fit(train).weights_]
     # its inverse of a triangular matrix leaves rounding errors where there are no weights
     weights = [np.where(np.abs(w) > _ROUNDING * np.abs(w).max(axis=0, initial=0.0), w, 0.0) for w in weights]
@@ -137,6 +136,12 @@ def _points(peer: str, settings: dict, train: list[np.ndarray], test: list[np.nd
             precision = average_precision(new[0][:, :count], new[1][:, :count]).average_precision
             points.append(_Point(_share(*(w[:, :count] for w in weights)), 1 - precision))
     return points
+
+
+def _peer(name: str) -> type:
+    import cca_zoo.sparse  # here, since the other benchmarks do without
+
+    return getattr(cca_zoo.sparse, name)
 
 
 def _error(point: _Point) -> float:

@@ -17,9 +17,9 @@ from ._solvers import PEERS
 __all__ = ["planted_problem", "run"]
 
 
-def planted_problem(density: float = 1.0) -> Problem:
+def planted_problem(density: float = 1.0, *, n: int = 200, m: int = 2000) -> Problem:
     """Two planted factors, columns standardised (sparse ones scaled alone), anchor 0, the paper's penalties."""
-    planted = make_planted(200, 2000, 2000, n_factors=2, n_active=10, density=density, random_state=0)
+    planted = make_planted(n, m, m, n_factors=2, n_active=10, density=density, random_state=0)
     X, Y = (StandardScaler(with_mean=not sp.issparse(view)).fit_transform(view) for view in planted.views)
     K = Y @ Y.T
     if sp.issparse(X):
