@@ -53,15 +53,15 @@ class Checkpoint:
     def _check(self) -> None:
         try:
             with open(self.folder / _INDEX, encoding="utf-8") as file:
-                found = json.load(file)
+                found = dict(json.load(file))
         except FileNotFoundError:
             if self.folder.is_dir() and not any(self.folder.iterdir()):
                 return
             raise CheckpointError(f"{self.folder} is not a checkpoint of scca; move it away.") from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError) as error:
             raise CheckpointError(f"{self.folder} cannot be read as a checkpoint; delete it.") from error
         other = [name for name in self._description if found.get(name) != self._description[name]]
-        if other or not isinstance(found, dict):
+        if other:
             what = " and ".join([", ".join(other[:-1]), other[-1]] if len(other) > 1 else other)
             raise CheckpointError(
                 f"{self.folder} has the beginning of a fit with other {what}: repeat that command to finish it, or "
@@ -78,7 +78,7 @@ class Checkpoint:
         try:
             with np.load(self._file(name), allow_pickle=False) as stored:
                 return {key: stored[key] for key in stored.files}
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile):
+        except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
             return None
 
     def write(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:

@@ -2,7 +2,7 @@
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from typing import Any, Self
@@ -32,7 +32,7 @@ from ..views import Kernel, LowRankPreparation, PreparedView, Projector
 from ._low_rank_kernel import LowRankKernel
 from ._preparing import Known, Prepared, PreparedPair, Preparing
 
-__all__ = ["PairedTransformer"]
+__all__ = ["PairedTransformer", "in_types"]
 
 logger = logging.getLogger(__name__)
 
@@ -133,23 +133,17 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _set_views(self, pair: PreparedPair, weights: Sequence[np.ndarray], rotations: Sequence[np.ndarray]) -> None:
         """Store the result of a fit: weights and rotations of X and Y, and the projectors of new samples."""
-        self._begin(pair, pair.views, weights, rotations)
-        self.x_rotations_, self.y_rotations_ = _in_types(rotations, pair)
+        rotations = in_types(rotations, pair)
+        projectors = {name: pair.views[name].projector(r) for name, r in zip("XY", rotations, strict=True)}
+        self._begin(pair, projectors, in_types(weights, pair))
+        self.x_rotations_, self.y_rotations_ = rotations
 
-    def _begin(
-        self,
-        pair: PreparedPair,
-        views: Mapping[str, PreparedView],
-        weights: Sequence[np.ndarray],
-        directions: Sequence[np.ndarray],
-    ) -> None:
-        """Replace an earlier fit by weights of X and Y and the projectors of new samples on `directions`."""
-        x_directions, y_directions = _in_types(directions, pair)
-        projectors = {"X": views["X"].projector(x_directions), "Y": views["Y"].projector(y_directions)}
+    def _begin(self, pair: PreparedPair, projectors: Mapping[str, Projector], weights: Sequence[np.ndarray]) -> None:
+        """Replace an earlier fit by weights of X and Y and the projectors of new samples."""
         self._remember(pair.known)
-        self.x_weights_, self.y_weights_ = _in_types(weights, pair)
+        self.x_weights_, self.y_weights_ = weights
         self.n_components_ = self.x_weights_.shape[1]
-        self._projectors = projectors
+        self._projectors = dict(projectors)
         self.x_preparation_, self.y_preparation_ = (self._projectors[name].preparation for name in "XY")
         self.x_feature_weights_ = getattr(self.x_preparation_, "feature_weights", None)
         self.y_feature_weights_ = getattr(self.y_preparation_, "feature_weights", None)
@@ -350,9 +344,9 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return tags
 
 
-def _in_types(arrays: Sequence[np.ndarray], pair: PreparedPair) -> Iterator[np.ndarray]:
+def in_types(arrays: Sequence[np.ndarray], pair: PreparedPair) -> list[np.ndarray]:
     """An array for X and one for Y in the dtypes of the data and in C order, as in model files."""
-    return (array.astype(pair.dtypes[name], order="C") for array, name in zip(arrays, "XY", strict=True))
+    return [array.astype(pair.dtypes[name], order="C") for array, name in zip(arrays, "XY", strict=True)]
 
 
 def _diagonal_of(K: MatrixLike) -> np.ndarray:

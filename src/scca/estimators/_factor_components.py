@@ -1,8 +1,8 @@
 """What `SparseCCA` does with `anchors=None`: components that are shared factors."""
 
 import logging
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import Self
@@ -26,8 +26,8 @@ from .._wording import called, either
 from ..engine import Pairs, blas_threads_for, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
-from ..views import View
-from ._base import PairedTransformer
+from ..views import Projector, View
+from ._base import PairedTransformer, in_types
 from ._components import EmptyComponentWarning
 from ._factor_settings import FactorSettings
 from ._factors import FactorFit, factor_path, find_factors, fit_factors, held_out_scores
@@ -56,27 +56,28 @@ class FactorComponents(PairedTransformer):
         n_components = self.count_components(pair)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
-        return self._keep(pair, fit, n_components, self._held_out(pair, settings, fit))
+            summary, scores = _summary(pair, fit), fit.scores
+        del fit  # its views take as much memory as the data, and the folds need it
+        return self._keep(pair, summary, n_components, self._held_out(pair, settings, scores))
 
-    def _keep(self, pair: PreparedPair, fit: FactorFit, n_components: int, held_out: HeldOut | None = None) -> Self:
+    def _keep(
+        self, pair: PreparedPair, summary: "_Summary", n_components: int, held_out: HeldOut | None = None
+    ) -> Self:
         """Store the result of a fit, and warn of its problems."""
-        if fit.scores.shape[1] < n_components:
+        found = len(summary.converged)
+        if found < n_components:
             warn(
-                f"the views share {fit.scores.shape[1]} of {called('n_components', n_components)} factors; set "
-                f"{called('n_components', fit.scores.shape[1])}.",
+                f"the views share {found} of {called('n_components', n_components)} factors; set "
+                f"{called('n_components', found)}.",
                 ConvergenceWarning,
             )
-        if not fit.converged:
+        if not summary.factors_converged:
             warn("the factors did not converge; ask for fewer components.", ConvergenceWarning)
-
-        empty = [
-            j for j in range(fit.scores.shape[1]) if not all(r.weights[:, j].any() for r in fit.renderings.values())
-        ]
+        empty = sum(not all(weights[:, j].any() for weights in summary.weights) for j in range(found))
         if empty:
             penalties = either("mu", "gamma") if self._dual_views else called("mu")
             warn(
-                f"{len(empty)} of {fit.scores.shape[1]} components have no weight in one of the views; lower "
-                f"{penalties}.",
+                f"{empty} of {found} components have no weight in one of the views; lower {penalties}.",
                 EmptyComponentWarning,
             )
         if held_out is not None and held_out.p_value > CHANCE:
@@ -86,14 +87,10 @@ class FactorComponents(PairedTransformer):
                 DataWarning,
             )
 
-        x, y = fit.renderings["X"], fit.renderings["Y"]
-        self._begin(pair, {"X": x.view, "Y": y.view}, (x.weights, y.weights), (x.weights, y.weights))
-        for name in ("mu", "objective", "dual_gap", "n_passes"):
-            setattr(self, f"{name}_", np.array([getattr(rendering, name) for rendering in (x, y)]))
-        self.n_iter_ = np.maximum(1, np.maximum(x.n_iter, y.n_iter))  # scikit-learn requires at least one
-        self.converged_ = x.converged & y.converged & fit.converged
-        self.correlations_ = _cosines(scores_of([x.view], [x.weights]), scores_of([y.view], [y.weights]))
-        self.x_loadings_, self.y_loadings_ = _loadings(list(pair.views.values()), fit.scores)
+        self._begin(pair, summary.projectors, summary.weights)
+        for name, values in summary.attributes.items():
+            setattr(self, name, values)
+        self.converged_ = summary.converged
         if self._dual_views:
             self.gamma_ = self.mu_[["XY".index(name) for name in self._dual_views]]
         self._log()
@@ -134,12 +131,12 @@ class FactorComponents(PairedTransformer):
             check_choice(each, "rendering", ("sparse", "dense"))
         return tuple(name for name, each in zip(_VIEWS, pair, strict=True) if each == "dense")
 
-    def _held_out(self, pair: PreparedPair, settings: FactorSettings, fit: FactorFit) -> HeldOut | None:
+    def _held_out(self, pair: PreparedPair, settings: FactorSettings, T: Scores) -> HeldOut | None:
         if not self.held_out:
             return None
-        n_components = fit.scores.shape[1]
+        n_components = T.shape[1]
         model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
-        scores = partial(held_out_scores, model, settings, fit.scores)
+        scores = partial(held_out_scores, model, settings, T)
         return held_out_correlations(scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws())
 
     def count_components(self, pair: PreparedPair) -> int:
@@ -224,8 +221,42 @@ def models_of_path(models: "Sequence[FactorComponents]", pair: PreparedPair) -> 
         path = factor_path(pair.views, pair.samples, found, [settings for _, settings in row])
         for model, _ in row:
             with threads:
-                fit = next(path)
-            yield clone(model)._keep(pair, fit, n_components)
+                summary = _summary(pair, next(path))
+            yield clone(model)._keep(pair, summary, n_components)
+
+
+@dataclass(frozen=True, eq=False)
+class _Summary:
+    """What a model keeps of a fit: weights and projectors of X and Y, and attributes of the components."""
+
+    projectors: Mapping[str, Projector]
+    weights: Sequence[np.ndarray]
+    attributes: Mapping[str, np.ndarray]
+    converged: np.ndarray
+    factors_converged: bool
+
+
+def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
+    x, y = fit.renderings["X"], fit.renderings["Y"]
+    weights = in_types((x.weights, y.weights), pair)
+    x_loadings, y_loadings = _loadings(list(pair.views.values()), fit.scores)
+    attributes = {
+        f"{name}_": np.array([getattr(rendering, name) for rendering in (x, y)])
+        for name in ("mu", "objective", "dual_gap", "n_passes")
+    }
+    return _Summary(
+        projectors={name: r.view.projector(w) for (name, r), w in zip(fit.renderings.items(), weights, strict=True)},
+        weights=weights,
+        attributes=attributes
+        | {
+            "n_iter_": np.maximum(1, np.maximum(x.n_iter, y.n_iter)),  # scikit-learn requires at least one
+            "correlations_": _cosines(scores_of([x.view], [x.weights]), scores_of([y.view], [y.weights])),
+            "x_loadings_": x_loadings,
+            "y_loadings_": y_loadings,
+        },
+        converged=x.converged & y.converged & fit.converged,
+        factors_converged=fit.converged,
+    )
 
 
 def _fitted_to(pair: PreparedPair, settings: FactorSettings) -> FactorSettings:

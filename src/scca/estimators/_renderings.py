@@ -225,7 +225,7 @@ def _weighed(rendering: Rendering, samples: MatrixLike, targets: Scores, most_ex
     chosen = [np.flatnonzero(w) for w in rendering.weights.T]
     while True:
         union = np.unique(np.concatenate(chosen))
-        read = _reading(view, union).transform(samples)
+        read = view if _reads_only(view, union) else _reading(view, union).transform(samples)
         weighed = weigh_features(read, targets, chosen, rendering.ridge, most_explained)
         chosen = [np.flatnonzero(w) for w in weighed.weights.T]
         if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # all that is read has a weight
@@ -257,6 +257,13 @@ def _most_explained(n_samples: int, settings: FactorSettings) -> float:
     Features selected among many can explain all of a factor of few samples, by fitting its noise.
     """
     return 1.0 - _UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
+
+
+def _reads_only(view: FeatureView, features: np.ndarray) -> bool:
+    preparation = view.preparation
+    if preparation is None or preparation.feature_weights is None or not preparation.blank:
+        return False
+    return np.array_equal(np.flatnonzero(preparation.feature_weights), features)
 
 
 def _reading(view: FeatureView, features: np.ndarray) -> Preparation:

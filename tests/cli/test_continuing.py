@@ -1,0 +1,112 @@
+"""Fits that are stopped by real signals, at any step, and continued by the same command."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from scca.datasets import load_trilingual
+
+# every step is stored, and samples are treated as if they were many: weighted, and without stored scores
+PROGRAM = """
+import os, signal, sys
+import numpy as np
+import scca.engine._checkpoint as checkpoint, scca.engine._work as work
+import scca.factors._balance as balance, scca.factors._scores as scores, scca.factors._shared as shared
+work._WORTH = 0.0
+balance._MANY = shared._FEW = scores._MOST_STORED = 0
+last, sent, half = int(sys.argv.pop(1)), getattr(signal, sys.argv.pop(1)), sys.argv.pop(1) == "half"
+written = 0
+store = np.savez
+def counted(file, **arrays):
+    global written
+    written += 1
+    if written == last and half:
+        file.write(b"PK")
+        file.flush()
+        os.kill(os.getpid(), sent)
+    store(file, **arrays)
+checkpoint.np = type("numpy", (), {**vars(np), "savez": staticmethod(counted)})
+write = checkpoint.Checkpoint.write
+def stopping(self, name, arrays):
+    write(self, name, arrays)
+    if written == last and not half:
+        os.kill(os.getpid(), sent)
+checkpoint.Checkpoint.write = stopping
+import atexit
+atexit.register(lambda: print("written", written))
+from scca.cli import main
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    corpus = load_trilingual()
+    for language in ("en", "fr"):
+        (folder / f"a.{language}").write_text("\n".join(getattr(corpus, language)[:80]) + "\n", encoding="utf-8")
+    return folder
+
+
+def fit(folder, output, stop_after=0, sent="SIGKILL", half=False, options=("--components", "3")):
+    command = [sys.executable, "-c", PROGRAM, stop_after, sent, "half" if half else "whole"]
+    command += ["fit", folder / "a.en", folder / "a.fr", "-o", output, *options]
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        # a shell that runs the tests in the background lets its children ignore Ctrl-C
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+
+
+def steps_written(done):
+    return int(done.stdout.strip().splitlines()[-1].removeprefix("written "))
+
+
+@pytest.fixture(
+    scope="module", params=[("--components", "3"), ("--components", "3", "--paper")], ids=["factors", "paper"]
+)
+def whole(request, folder, tmp_path_factory):
+    """A fit that nothing stops: its options, its model and how many steps it stores."""
+    output = tmp_path_factory.mktemp("whole") / "m.scca"
+    done = fit(folder, output, options=request.param)
+    assert done.returncode == 0, done.stderr
+    assert not output.with_name("m.scca.partial").exists()
+    return request.param, output.read_bytes(), steps_written(done)
+
+
+@pytest.mark.parametrize(
+    ("share", "sent", "half"), [(0.1, "SIGKILL", False), (0.6, "SIGTERM", True), (0.9, "SIGINT", False)]
+)
+def test_a_fit_that_is_stopped_goes_on_where_it_was(folder, whole, tmp_path, share, sent, half):
+    options, model, n_steps = whole
+    last, output = max(1, round(share * n_steps)), tmp_path / "m.scca"
+    output.write_bytes(b"old")
+    stopped = fit(folder, output, last, sent, half, options)
+    assert stopped.returncode == {"SIGKILL": -9, "SIGTERM": 143, "SIGINT": 130}[sent]
+    if sent == "SIGINT":
+        assert stopped.stderr.strip().endswith(f"interrupted; the same command goes on from {output}.partial.")
+    assert output.read_bytes() == b"old"
+    done = fit(folder, output, options=options)
+    assert done.returncode == 0, done.stderr
+    assert f"scca: going on from {output}.partial" in done.stderr
+    assert steps_written(done) == n_steps - last + half  # the step that was half-written is computed again
+    assert output.read_bytes() == model
+    assert [file.name for file in tmp_path.iterdir()] == ["m.scca"]
+
+
+def test_a_checkpoint_of_another_fit_is_refused(folder, tmp_path):
+    output = tmp_path / "m.scca"
+    assert fit(folder, output, 2).returncode == -signal.SIGKILL
+    before = {file.name: file.read_bytes() for file in (tmp_path / "m.scca.partial").iterdir()}
+    other = fit(folder, output, options=("--components", "4"))
+    assert other.returncode == 1
+    assert other.stderr.strip().splitlines()[-1] == (
+        f"scca: {output}.partial has the beginning of a fit with other settings: repeat that command to finish it, or "
+        "delete the folder to start afresh."
+    )
+    assert {file.name: file.read_bytes() for file in (tmp_path / "m.scca.partial").iterdir()} == before
