@@ -9,9 +9,12 @@ from ._restricted import solve_restricted
 
 __all__ = ["WorkingSet"]
 
-_FIRST_W = 75  # coordinates of w added at first
-_FIRST_E = 8  # of e: their columns can be expensive, and most violate their condition only until w has settled
-_INNER_SHARE = 0.1  # a working set is solved to this share of the current gap before it grows
+# Coordinates added at first: fewer where few samples keep the support small.
+_FIRST_W = (75, 200)  # of w
+_FIRST_E = (8, 32)  # of e: most violate their condition only until w has settled
+_SAMPLES_PER_W, _SAMPLES_PER_E = 50, 400
+_GROWTH_W, _GROWTH_E = 1.5, 2.0  # later as many as this times those that are not zero, if more
+_INNER_SHARE = 0.1  # of the tolerance: a working set is solved to it, as its Gram matrix costs more than solving does
 
 
 class WorkingSet(Algorithm):
@@ -42,18 +45,20 @@ class WorkingSet(Algorithm):
         if not grown and at.gap >= self._gap_before:
             return None  # nothing to add, and no progress
         self._gap_before = np.inf if grown else at.gap
-        return self._solve(at, _INNER_SHARE * max(self.tolerance, at.gap if grown else 0.0))
+        return self._solve(at, _INNER_SHARE * self.tolerance)
 
     def _grow(self, at: Point) -> bool:
-        """Add the support of z and about as many of the coordinates that violate optimality, the worst ones."""
+        """Add the support of z and some more of the coordinates that violate optimality, the worst ones."""
         active = at.z != 0.0
         violated = (at.excess > 0.0) & ~self._inside & ~active
-        n_w = self.problem.design.n_w
+        n_w, n = self.problem.design.n_w, len(at.r)
+        w_room = max(np.clip(n // _SAMPLES_PER_W, *_FIRST_W), int(_GROWTH_W * active.sum()))
+        e_room = max(np.clip(n // _SAMPLES_PER_E, *_FIRST_E), int(_GROWTH_E * active[n_w:].sum()))
         new = np.concatenate(
             [
                 np.flatnonzero(active & ~self._inside),
-                _worst(at.excess, violated, slice(None, n_w), max(_FIRST_W, int(active.sum()))),
-                _worst(at.excess, violated, slice(n_w, None), max(_FIRST_E, int(active[n_w:].sum()))),
+                _worst(at.excess, violated, slice(None, n_w), w_room),
+                _worst(at.excess, violated, slice(n_w, None), e_room),
             ]
         )
         if len(new):
@@ -80,14 +85,16 @@ class WorkingSet(Algorithm):
         old_w, old_e = len(w_columns), len(e_columns)
         w_columns.add(new[is_w])
         e_columns.add(new[~is_w] - design.n_w)
-        design.n_passes += design.e_view.passes_per_column * (len(e_columns) - old_e)
+        if len(e_columns) > old_e:
+            design.n_passes += design.e_view.passes_for_columns
+        if not len(e_columns):
+            return w_columns.gram(old_w)
         rows = self._indices < design.n_w
         block = np.empty((len(rows), len(new)))
         block[np.ix_(rows, is_w)] = w_columns.gram(old_w)
-        if len(e_columns):
-            block[np.ix_(rows, ~is_w)] = -w_columns.rmatvec(e_columns.columns[:, old_e:])
-            block[np.ix_(~rows, is_w)] = -w_columns.rmatvec(e_columns.columns, old_w).T
-            block[np.ix_(~rows, ~is_w)] = e_columns.gram(old_e)
+        block[np.ix_(rows, ~is_w)] = -w_columns.rmatvec(e_columns.columns[:, old_e:])
+        block[np.ix_(~rows, is_w)] = -w_columns.rmatvec(e_columns.columns, old_w).T
+        block[np.ix_(~rows, ~is_w)] = e_columns.gram(old_e)
         return block
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -107,7 +114,10 @@ class WorkingSet(Algorithm):
         z = at.z.copy()
         z[inside] = moved
         rows = inside < problem.design.n_w
-        return z, problem.design.y - self._w_columns.matvec(moved[rows]) + self._e_columns.matvec(moved[~rows])
+        r = problem.design.y - self._w_columns.matvec(moved[rows])
+        if len(self._e_columns):
+            r += self._e_columns.matvec(moved[~rows])
+        return z, r
 
 
 def _worst(excess: np.ndarray, violated: np.ndarray, part: slice, room: int) -> np.ndarray:

@@ -15,7 +15,7 @@ class RidgeView(View):
         n, m = view.shape
         self.shape = (n + m, m)
         self.n_stored = view.n_stored
-        self.passes_per_column = view.passes_per_column
+        self.passes_for_columns = view.passes_for_columns
         self._view, self._n, self._root = view, n, float(np.sqrt(nu))
 
     def target(self, t: np.ndarray) -> np.ndarray:
