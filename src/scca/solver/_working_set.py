@@ -14,7 +14,8 @@ _FIRST_W = (75, 200)  # of w
 _FIRST_E = (8, 32)  # of e: most violate their condition only until w has settled
 _SAMPLES_PER_W, _SAMPLES_PER_E = 50, 400
 _GROWTH_W, _GROWTH_E = 1.5, 2.0  # later as many as this times those that are not zero, if more
-_INNER_SHARE = 0.1  # of the tolerance: a working set is solved to it, as its Gram matrix costs more than solving does
+_MARGIN_W = 0.1  # of mu: w that come so close to violating their condition join, as many soon do
+_INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved: that costs less than another pass
 
 
 class WorkingSet(Algorithm):
@@ -48,17 +49,19 @@ class WorkingSet(Algorithm):
         return self._solve(at, _INNER_SHARE * self.tolerance)
 
     def _grow(self, at: Point) -> bool:
-        """Add the support of z and some more of the coordinates that violate optimality, the worst ones."""
+        """Add the support of z and the coordinates that violate optimality most, or nearly do."""
+        n, n_w = len(at.r), self.problem.design.n_w
         active = at.z != 0.0
-        violated = (at.excess > 0.0) & ~self._inside & ~active
-        n_w, n = self.problem.design.n_w, len(at.r)
+        candidates = at.excess > 0.0
+        candidates[:n_w] = at.excess[:n_w] > -_MARGIN_W * self.problem.mu
+        candidates &= ~(self._inside | active)
         w_room = max(np.clip(n // _SAMPLES_PER_W, *_FIRST_W), int(_GROWTH_W * active.sum()))
         e_room = max(np.clip(n // _SAMPLES_PER_E, *_FIRST_E), int(_GROWTH_E * active[n_w:].sum()))
         new = np.concatenate(
             [
                 np.flatnonzero(active & ~self._inside),
-                _worst(at.excess, violated, slice(None, n_w), w_room),
-                _worst(at.excess, violated, slice(n_w, None), e_room),
+                _worst(at.excess[:n_w], candidates[:n_w], w_room),
+                _worst(at.excess[n_w:], candidates[n_w:], e_room) + n_w,
             ]
         )
         if len(new):
@@ -120,9 +123,9 @@ class WorkingSet(Algorithm):
         return z, r
 
 
-def _worst(excess: np.ndarray, violated: np.ndarray, part: slice, room: int) -> np.ndarray:
-    """At most `room` coordinates of a part of z that violate optimality, those with the largest excess."""
-    candidates = np.flatnonzero(violated[part]) + (part.start or 0)
-    if len(candidates) <= room:
-        return candidates
-    return np.sort(candidates[np.argpartition(-excess[candidates], room)[:room]])
+def _worst(excess: np.ndarray, candidates: np.ndarray, room: int) -> np.ndarray:
+    """At most `room` of the candidates, those with the largest excess."""
+    found = np.flatnonzero(candidates)
+    if len(found) <= room:
+        return found
+    return np.sort(found[np.argpartition(-excess[found], room)[:room]])
