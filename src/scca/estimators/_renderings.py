@@ -87,6 +87,7 @@ class _SelectionPath:
 
     def __init__(self, view: PreparedView, T: np.ndarray):
         self._view, self._T = view, T
+        self._correlations: np.ndarray | None = None  # A'T, from which all problems start
         self._automatic: list[ComponentResult] | None = None
         self._before: tuple[Penalty, list[ComponentResult]] | None = None
 
@@ -99,43 +100,58 @@ class _SelectionPath:
 
     def _selected(self, penalty: Penalty, settings: FactorSettings) -> list[ComponentResult]:
         """The elastic nets at `penalty`; the automatic one allows at most `settings.most` weights per factor."""
+        if self._correlations is None:
+            self._correlations = self._view.rmatmat(self._T)
         if penalty.value is not None:
             return self._solved(np.full(self._T.shape[1], penalty.value), settings)
         if self._automatic is None:
-            self._automatic = _automatically_selected(self._view, self._T, settings)
+            self._automatic = _automatically_selected(self._view, self._T, self._correlations, settings)
         if penalty.factor == 1.0:
             return self._automatic
         return self._solved(penalty.factor * np.array([result.mu for result in self._automatic]), settings)
 
     def _solved(self, mus: np.ndarray, settings: FactorSettings) -> list[ComponentResult]:
         starts = [None] * len(mus) if self._before is None else [result.w for result in self._before[1]]
+        correlations = self._correlations
+        assert correlations is not None
 
         def solve(j: int) -> ComponentResult:
-            t, mu = self._T[:, [j]], mus[[j]]
-            return select_features(self._view, t, mu, settings.ridge, start=starts[j], **settings.effort)[0]
+            return select_features(
+                *(self._view, self._T[:, [j]], mus[[j]], settings.ridge),
+                start=starts[j],
+                correlations=correlations[:, [j]],
+                **settings.effort,
+            )[0]
 
         return together(solve, range(len(mus)))
 
 
-def _automatically_selected(view: PreparedView, T: np.ndarray, settings: FactorSettings) -> list[ComponentResult]:
-    entry = 2.0 * np.abs(view.rmatmat(T))
+def _automatically_selected(
+    view: PreparedView, T: np.ndarray, correlations: np.ndarray, settings: FactorSettings
+) -> list[ComponentResult]:
+    entry = 2.0 * np.abs(correlations)
     n_read = max(np.count_nonzero(entry.any(axis=1)), 1)
     mus = _SHARE * entry.sum(axis=0) / n_read
-    return together(lambda j: _few_selected(view, T[:, [j]], entry[:, j], mus[j], settings), range(len(mus)))
+    return together(lambda j: _few_selected(view, T[:, [j]], correlations[:, [j]], mus[j], settings), range(len(mus)))
 
 
 def _few_selected(
-    view: PreparedView, t: np.ndarray, entry: np.ndarray, mu: float, settings: FactorSettings
+    view: PreparedView, t: np.ndarray, correlations: np.ndarray, mu: float, settings: FactorSettings
 ) -> ComponentResult:
     """The elastic net with the penalty `mu` or, if that selects too many features, about the smallest that does not.
 
-    `entry` is |2 A't|, the penalty below which each feature alone would get a weight. If many exceed `mu`, which is
-    slow to solve, the penalty is lowered to it from a larger one.
+    `correlations` are A't. If many of the entry penalties |2 A't| exceed `mu`, which is slow to solve, the penalty is
+    lowered to it from a larger one.
     """
-    most = settings.most
+    most, entry = settings.most, 2.0 * np.abs(correlations[:, 0])
 
     def solve(penalty: Any, start: Any = None) -> Any:
-        return select_features(view, t, np.array([penalty]), settings.ridge, start=start, **settings.effort)[0]
+        return select_features(
+            *(view, t, np.array([penalty]), settings.ridge),
+            start=start,
+            correlations=correlations,
+            **settings.effort,
+        )[0]
 
     at = mu if np.count_nonzero(entry > mu) <= _MANY * most else float(np.partition(entry, -most)[-most])
     few, too_low, found = None, None, solve(at)

@@ -27,14 +27,16 @@ def select_features(
     max_iter: int,
     algorithm: str,
     start: np.ndarray | None = None,
+    correlations: np.ndarray | None = None,
 ) -> list[ComponentResult]:
     """For each factor t, a column of `scores`, the elastic net
 
         min over w of  ||A w - t||^2 + mu ||w||_1 + ridge ||w||^2
 
     to a certified gap of at most tol ||t||^2, starting from `start`. The ridge makes w unique: identical
-    features get the same weight.
+    features get the same weight. `correlations` are A't, one column per factor, computed together unless given.
     """
+    correlations = view.rmatmat(scores) if correlations is None and start is None else correlations
     augmented = RidgeView(view, ridge)
     nothing, held = no_view(augmented.shape[0]), Penalty(value=np.inf)
     return [
@@ -46,8 +48,9 @@ def select_features(
             max_iter=max_iter,
             algorithm=algorithm,
             w0=start,
+            correlations_of_y=None if correlations is None else correlations[:, j],
         )
-        for t, mu in zip(scores.T, mus, strict=True)
+        for j, (t, mu) in enumerate(zip(scores.T, mus, strict=True))
     ]
 
 

@@ -180,16 +180,21 @@ def solve_views(
     algorithm: str,
     w0: np.ndarray | None = None,
     e0: np.ndarray | None = None,
+    correlations_of_y: np.ndarray | None = None,
 ) -> ComponentResult:
-    """`solve_component` on checked views; gamma = inf fixes e at the anchor, as any large enough gamma does."""
+    """`solve_component` on checked views; gamma = inf fixes e at the anchor, as any large enough gamma does.
+
+    `correlations_of_y` is M'y where it is known, which saves a pass.
+    """
     check_choice(algorithm, "algorithm", tuple(ALGORITHMS))
     held = gamma.value == np.inf
     few_threads = blas_threads_for(w_view.n_stored, e_view.n_stored)
     with few_threads, np.errstate(over="ignore", invalid="ignore"):  # `finished` reports overflow
-        design = Design(w_view, no_view(len(y)) if held else e_view, y, anchor)
-        w_correlations, e_correlations = design.split(design.correlations_of_y)
+        design = Design(w_view, no_view(len(y)) if held else e_view, y, anchor, correlations_of_y)
         problem = ComponentProblem(
-            design, mu.resolve(w_correlations), np.inf if held else gamma.resolve(e_correlations)
+            design,
+            mu.resolve(lambda: design.split(design.correlations_of_y)[0]),
+            np.inf if held else gamma.resolve(lambda: design.split(design.correlations_of_y)[1]),
         )
         start = problem.coordinates(w0, e0) if design.square > 0 else np.zeros(design.size)
         outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * design.square), start, max_iter)

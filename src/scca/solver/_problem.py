@@ -18,7 +18,15 @@ class Design:
     r = y - M z = B e - A w. If `e_view` has no columns, only w is solved for.
     """
 
-    def __init__(self, w_view: View, e_view: View, y: np.ndarray, anchor: int | None):
+    def __init__(
+        self,
+        w_view: View,
+        e_view: View,
+        y: np.ndarray,
+        anchor: int | None,
+        correlations_of_y: np.ndarray | None = None,
+    ):
+        self._correlations_of_y = correlations_of_y
         self.w_view = w_view
         self.e_view = e_view
         self.y = y
@@ -54,10 +62,12 @@ class Design:
         """||y||^2, to which tolerances are relative."""
         return float(self.y @ self.y)
 
-    @cached_property
+    @property
     def correlations_of_y(self) -> np.ndarray:
-        """M'y, from which the automatic penalties and the first round from z = 0 are computed."""
-        return self.correlations(self.y)
+        """M'y, from which the automatic penalties and the first round from z = 0 are computed; once, if at all."""
+        if self._correlations_of_y is None:
+            self._correlations_of_y = self.correlations(self.y)
+        return self._correlations_of_y
 
 
 @dataclass(frozen=True)
