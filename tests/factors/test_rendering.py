@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from scca.factors import weigh_features
-from scca.views import Preparation
+from scca.factors import select_features, weigh_features
+from scca.views import FeatureView, Preparation
 
 
 @pytest.fixture
@@ -50,3 +50,28 @@ def test_the_ridge_is_raised_to_leave_a_share_unexplained_and_no_further(rng, ch
     again = weigh_features(view, T, chosen, found.ridge)  # the weights of the ridge that is told
     np.testing.assert_allclose(again.weights, found.weights, atol=1e-12)
     assert np.abs(found.dual_gap).max() < 1e-12
+
+
+def test_all_factors_start_from_one_product(rng, monkeypatch):
+    """Selecting features for factors together gives what each alone gets, with a pass less for each."""
+    X = sp.random_array((40, 60), density=0.2, format="csr", rng=rng)
+    view = Preparation.fit(X, center=True, normalize=True).transform(X)
+    T = np.linalg.qr(rng.standard_normal((40, 3)))[0]
+    settings = {"tol": 1e-8, "max_iter": 100, "algorithm": "working-set"}
+    mus, blocks = np.full(3, 0.2), []
+    rmatmat = FeatureView.rmatmat
+
+    def counting(self, R):
+        blocks.append(R.shape[1])
+        return rmatmat(self, R)
+
+    monkeypatch.setattr(FeatureView, "rmatmat", counting)
+    together = select_features(view, T, mus, 0.1, **settings)
+    assert blocks == [3]
+    given = select_features(view, T, mus, 0.1, correlations=rmatmat(view, T), **settings)
+    assert blocks == [3]
+    for j, found in enumerate(together):
+        alone = select_features(view, T[:, [j]], mus[[j]], 0.1, start=np.zeros(60), **settings)[0]
+        assert found.w.any()
+        assert found.n_passes == given[j].n_passes == alone.n_passes - 1
+        assert found.objective == pytest.approx(alone.objective, abs=2e-8)

@@ -171,7 +171,8 @@ def _minimise_on_face(
 def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.ndarray, bool]:
     """hessian^-1 downhill and True; or, if a column depends on those before it, their null vector and False.
 
-    By symmetric elimination, in place; the sign of the null vector is chosen downhill.
+    By symmetric elimination, in place; the sign of the null vector is chosen downhill. Where the objective is level
+    along a null vector, as it is for equal columns, its last coordinate does not move: the others reach the minimum.
     """
     size = len(downhill)
     scale = np.diag(hessian).copy()
@@ -183,7 +184,7 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
         for k in range(start, stop):
             pivot = hessian[k, k]
             if pivot <= _DEPENDENT * scale[k]:
-                if abs(x[k]) > _LEVEL * steepest:  # the slope along the null vector
+                if abs(x[k]) > _LEVEL * steepest:  # x[k] is the slope along the null vector
                     last = k
                     break
                 hessian[k, k:] = 0.0

@@ -87,8 +87,8 @@ class WorkingSet(Algorithm):
         is_w = new < design.n_w
         old_w, old_e = len(w_columns), len(e_columns)
         w_columns.add(new[is_w])
-        e_columns.add(new[~is_w] - design.n_w)
-        if len(e_columns) > old_e:
+        if not is_w.all():
+            e_columns.add(new[~is_w] - design.n_w)
             design.n_passes += design.e_view.passes_for_columns
         if not len(e_columns):
             return w_columns.gram(old_w)
