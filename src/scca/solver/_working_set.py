@@ -9,11 +9,9 @@ from ._restricted import solve_restricted
 
 __all__ = ["WorkingSet"]
 
-# Coordinates added at first: fewer where few samples keep the support small.
-_FIRST_W = (75, 200)  # of w
+_FIRST_W = (75, 200)  # coordinates of w added at first: the fewer where few samples keep the support small
 _FIRST_E = (8, 32)  # of e: most violate their condition only until w has settled
 _SAMPLES_PER_W, _SAMPLES_PER_E = 50, 400
-_GROWTH_W, _GROWTH_E = 1.5, 2.0  # later as many as this times those that are not zero, if more
 _MARGIN_W = 0.1  # of mu: w that come so close to violating their condition join, as many soon do
 _INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved: that costs less than another pass
 
@@ -55,8 +53,8 @@ class WorkingSet(Algorithm):
         candidates = at.excess > 0.0
         candidates[:n_w] = at.excess[:n_w] > -_MARGIN_W * self.problem.mu
         candidates &= ~(self._inside | active)
-        w_room = max(np.clip(n // _SAMPLES_PER_W, *_FIRST_W), int(_GROWTH_W * active.sum()))
-        e_room = max(np.clip(n // _SAMPLES_PER_E, *_FIRST_E), int(_GROWTH_E * active[n_w:].sum()))
+        w_room = max(_between(_FIRST_W, n // _SAMPLES_PER_W), int(active.sum()))
+        e_room = max(_between(_FIRST_E, n // _SAMPLES_PER_E), 2 * int(active[n_w:].sum()))
         new = np.concatenate(
             [
                 np.flatnonzero(active & ~self._inside),
@@ -121,6 +119,10 @@ class WorkingSet(Algorithm):
         if len(self._e_columns):
             r += self._e_columns.matvec(moved[~rows])
         return z, r
+
+
+def _between(limits: tuple[int, int], value: int) -> int:
+    return min(max(value, limits[0]), limits[1])
 
 
 def _worst(excess: np.ndarray, candidates: np.ndarray, room: int) -> np.ndarray:
