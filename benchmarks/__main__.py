@@ -9,6 +9,7 @@ where it was interrupted.
 `python -m benchmarks kernels`: time, memory and mates found with stored and with approximated kernels.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
+`python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 `python -m benchmarks retrieval`: the best of up to a million candidates, compared with all, by an index, by NumPy.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
@@ -35,6 +36,7 @@ from . import (
     kernels,
     leave_out,
     memory,
+    passes,
     peers,
     readability,
     retrieval,
@@ -67,6 +69,7 @@ def main() -> None:
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
         "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
+        "passes": lambda: passes.run(arguments.corpus, arguments.pairs),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
         "retrieval": retrieval.run,
         "shell": shell.run,
@@ -137,7 +140,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
-        "peers, translation, factors, generation, kernels, leave-out, readability, retrieval, shell, subjects, "
+        "peers, translation, factors, generation, kernels, leave-out, passes, readability, retrieval, shell, subjects, "
         "tuning, vectors",
     )
     parser.add_argument(
@@ -157,7 +160,7 @@ def _parser() -> argparse.ArgumentParser:
         "the others about text instead of the built-in corpus",
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
-    parser.add_argument("--pairs", type=int, help="pairs that 'balance' and 'translation' learn from")
+    parser.add_argument("--pairs", type=int, help="pairs that 'balance', 'passes' and 'translation' learn from")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")

@@ -65,7 +65,7 @@ class Counting:
 
     def __init__(self, view):
         self._view, self.calls = view, 0
-        self.shape, self.passes_per_column = view.shape, view.passes_per_column
+        self.shape, self.passes_for_columns = view.shape, view.passes_for_columns
 
     def matvec(self, weights):
         self.calls += 1

@@ -10,6 +10,8 @@ from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from scca import solve_component
+from scca.solver import Penalty, solve_views
+from scca.views import FeatureView, LinearKernelView, storage_of
 from scca.views._storage import DenseStorage
 
 ALGORITHMS = ["working-set", "greedy"]
@@ -384,6 +386,43 @@ class TestEdges:
         answer = solve_component(X, K, k, mu="auto*0.1")
         assert answer.n_iter > 1
         assert answer.n_passes == len(products) == 2 * (answer.n_iter + 1)
+
+    def test_columns_of_a_linear_kernel_that_join_together_take_one_pass(self, rng, monkeypatch):
+        X, Y = (sp.random_array((60, 90), density=0.1, format="csc", rng=rng) for _ in range(2))
+        features = FeatureView(storage_of(Y))
+        products, blocks = [], []
+        matvec, matmat = FeatureView.matvec, FeatureView.matmat
+
+        def counting(self, weights):
+            products.append(self is features)
+            return matvec(self, weights)
+
+        def counting_blocks(self, weights):
+            blocks.append(weights.shape[1])
+            return matmat(self, weights)
+
+        kernel = LinearKernelView(features)
+        y = kernel.columns(np.array([0]))[:, 0]
+        monkeypatch.setattr(FeatureView, "matvec", counting)
+        monkeypatch.setattr(FeatureView, "matmat", counting_blocks)
+        settings = {"tol": 1e-8, "max_iter": 100, "algorithm": "working-set"}
+        answer = solve_views(
+            FeatureView(storage_of(X)), kernel, 0, y, mu=Penalty(factor=0.3), gamma=Penalty(factor=0.1), **settings
+        )
+        assert answer.converged
+        assert max(blocks) > 1
+        # one product with X and one with K at the start and after each round, and one block of columns per growth
+        assert sum(products) == answer.n_iter + 1
+        assert answer.n_passes == 2 * (answer.n_iter + 1) + len(blocks)
+        reference = solve_component(X, (Y @ Y.T).toarray(), 0, mu="auto*0.3", gamma="auto*0.1", tol=1e-8)
+        assert answer.objective == pytest.approx(reference.objective, abs=2e-8 * (y @ y))
+
+    def test_a_given_penalty_and_start_take_no_pass_over_the_target(self):
+        X, K, k = random_problem(4, n=30, m=100)
+        answer = solve_component(X, K, k, mu="auto*0.2", gamma="auto*0.5")
+        again = solve_component(X, K, k, mu=answer.mu, gamma=answer.gamma, w0=answer.w, e0=answer.e)
+        assert again.n_iter == 0
+        assert again.n_passes == 2 + bool(np.delete(answer.e, k).any()) + bool(answer.w.any())
 
 
 class TestBadInput:

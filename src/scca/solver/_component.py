@@ -198,9 +198,10 @@ def solve_views(
     few_threads = blas_threads_for(w_view.n_stored, e_view.n_stored)
     with few_threads, np.errstate(over="ignore", invalid="ignore"):  # `finished` reports overflow
         design = Design(w_view, no_view(len(y)) if held else e_view, y, anchor)
-        w_correlations, e_correlations = design.split(design.correlations_of_y)
         problem = ComponentProblem(
-            design, mu.resolve(w_correlations), np.inf if held else gamma.resolve(e_correlations)
+            design,
+            mu.resolve(lambda: design.split(design.correlations_of_y)[0]),
+            np.inf if held else gamma.resolve(lambda: design.split(design.correlations_of_y)[1]),
         )
         start = problem.coordinates(w0, e0) if design.square > 0 else np.zeros(design.size)
         outcome = solve_certified(ALGORITHMS[algorithm](problem, tol * design.square), start, max_iter)

@@ -119,8 +119,10 @@ def solve_path(
     with blas_threads_for(w_view.n_stored, e_view.n_stored), np.errstate(over="ignore", invalid="ignore"):
         design = Design(w_view, no_view(len(y)) if gammas is None else e_view, y, anchor)
         w_correlations, e_correlations = design.split(design.correlations_of_y)
-        mu_values = [mu.resolve(w_correlations) for mu in mus]
-        gamma_values = [np.inf] * len(mus) if gammas is None else [gamma.resolve(e_correlations) for gamma in gammas]
+        mu_values = [mu.resolve(lambda: w_correlations) for mu in mus]
+        gamma_values = [np.inf] * len(mus)
+        if gammas is not None:
+            gamma_values = [gamma.resolve(lambda: e_correlations) for gamma in gammas]
         homotopy = Homotopy(design) if gammas is None and len(mus) > _WORTH_FOLLOWING else None
         results: dict[int, ComponentResult] = {}
         working_set = outcome = None

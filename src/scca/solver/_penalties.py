@@ -1,5 +1,6 @@
 """mu and gamma as users write them: "auto", a number, or "auto*0.5"."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -40,9 +41,9 @@ class Penalty:
             )
         return cls(value=float(given))
 
-    def resolve(self, correlations: np.ndarray) -> float:
-        """The penalty in the scale of the objective, given `correlations` M'y of the coordinates it applies to."""
-        return self.value if self.value is not None else self.factor * mean_rule(correlations)
+    def resolve(self, correlations: Callable[[], np.ndarray]) -> float:
+        """The penalty in the scale of the objective; `correlations` computes M'y of the coordinates it applies to."""
+        return self.value if self.value is not None else self.factor * mean_rule(correlations())
 
 
 def mean_rule(correlations: np.ndarray) -> float:

@@ -56,7 +56,7 @@ class Design:
 
     @cached_property
     def correlations_of_y(self) -> np.ndarray:
-        """M'y, from which the automatic penalties and the first round from z = 0 are computed."""
+        """M'y, from which the automatic penalties and the first round from z = 0 are computed; once, if at all."""
         return self.correlations(self.y)
 
 

@@ -17,6 +17,7 @@ __all__ = ["solve_restricted"]
 _EPOCHS = 8  # sweeps of coordinate descent between two minimisations on a face
 _MAX_ATTEMPTS = 200
 _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
+_LEVEL = 1e-8  # a slope below this share of the steepest is level
 
 
 @compiled
@@ -170,22 +171,46 @@ def _minimise_on_face(
 def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.ndarray, bool]:
     """hessian^-1 downhill and True; or, if a column depends on those before it, their null vector and False.
 
-    By symmetric elimination, in place; the sign of the null vector is chosen downhill.
+    By symmetric elimination, in place; the sign of the null vector is chosen downhill. Where the objective is level
+    along a null vector, as it is for equal columns, its last coordinate does not move: the others reach the minimum.
     """
     size = len(downhill)
     scale = np.diag(hessian).copy()
     x = downhill.copy()
+    steepest = np.abs(x).max() if size else 0.0
     last = size
-    for k in range(size):
-        pivot = hessian[k, k]
-        if pivot <= _DEPENDENT * scale[k]:
-            last = k
+    for start in range(0, size, 4):  # four pivots at a time: the rows below are read and written a quarter as often
+        stop = min(start + 4, size)
+        for k in range(start, stop):
+            pivot = hessian[k, k]
+            if pivot <= _DEPENDENT * scale[k]:
+                if abs(x[k]) > _LEVEL * steepest:  # x[k] is the slope along the null vector
+                    last = k
+                    break
+                hessian[k, k:] = 0.0
+                hessian[k, k] = 1.0
+                x[k] = 0.0
+                continue
+            for i in range(k + 1, stop):
+                factor = hessian[k, i] / pivot
+                x[i] -= factor * x[k]
+                for j in range(i, size):
+                    hessian[i, j] -= factor * hessian[k, j]
+        if last < size:
             break
-        for i in range(k + 1, size):
-            factor = hessian[k, i] / pivot
-            x[i] -= factor * x[k]
+        for i in range(stop, size):
+            a = hessian[start, i] / hessian[start, start]
+            b = hessian[start + 1, i] / hessian[start + 1, start + 1]
+            c = hessian[start + 2, i] / hessian[start + 2, start + 2]
+            d = hessian[start + 3, i] / hessian[start + 3, start + 3]
+            x[i] -= a * x[start] + b * x[start + 1] + c * x[start + 2] + d * x[start + 3]
             for j in range(i, size):
-                hessian[i, j] -= factor * hessian[k, j]
+                hessian[i, j] -= (
+                    a * hessian[start, j]
+                    + b * hessian[start + 1, j]
+                    + c * hessian[start + 2, j]
+                    + d * hessian[start + 3, j]
+                )
     if last < size:
         x[:last] = -hessian[:last, last]
         x[last] = 1.0

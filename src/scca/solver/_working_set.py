@@ -9,9 +9,11 @@ from ._restricted import solve_restricted
 
 __all__ = ["WorkingSet"]
 
-_FIRST_W = 75  # coordinates of w added at first
-_FIRST_E = 8  # of e: their columns can be expensive, and most violate their condition only until w has settled
-_INNER_SHARE = 0.1  # a working set is solved to this share of the current gap before it grows
+_FIRST_W = (75, 200)  # coordinates of w added at first: the fewer where few samples keep the support small
+_FIRST_E = (8, 32)  # of e: most violate their condition only until w has settled
+_SAMPLES_PER_W, _SAMPLES_PER_E = 50, 400
+_MARGIN_W = 0.1  # of mu: w that come so close to violating their condition join, as many soon do
+_INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved: that costs less than another pass
 
 
 class WorkingSet(Algorithm):
@@ -42,18 +44,22 @@ class WorkingSet(Algorithm):
         if not grown and at.gap >= self._gap_before:
             return None  # nothing to add, and no progress
         self._gap_before = np.inf if grown else at.gap
-        return self._solve(at, _INNER_SHARE * max(self.tolerance, at.gap if grown else 0.0))
+        return self._solve(at, _INNER_SHARE * self.tolerance)
 
     def _grow(self, at: Point) -> bool:
-        """Add the support of z and about as many of the coordinates that violate optimality, the worst ones."""
+        """Add the support of z and the coordinates that violate optimality most, or nearly do."""
+        n, n_w = len(at.r), self.problem.design.n_w
         active = at.z != 0.0
-        violated = (at.excess > 0.0) & ~self._inside & ~active
-        n_w = self.problem.design.n_w
+        candidates = at.excess > 0.0
+        candidates[:n_w] = at.excess[:n_w] > -_MARGIN_W * self.problem.mu
+        candidates &= ~(self._inside | active)
+        w_room = max(_between(_FIRST_W, n // _SAMPLES_PER_W), int(active.sum()))
+        e_room = max(_between(_FIRST_E, n // _SAMPLES_PER_E), 2 * int(active[n_w:].sum()))
         new = np.concatenate(
             [
                 np.flatnonzero(active & ~self._inside),
-                _worst(at.excess, violated, slice(None, n_w), max(_FIRST_W, int(active.sum()))),
-                _worst(at.excess, violated, slice(n_w, None), max(_FIRST_E, int(active[n_w:].sum()))),
+                _worst(at.excess[:n_w], candidates[:n_w], w_room),
+                _worst(at.excess[n_w:], candidates[n_w:], e_room) + n_w,
             ]
         )
         if len(new):
@@ -79,15 +85,17 @@ class WorkingSet(Algorithm):
         is_w = new < design.n_w
         old_w, old_e = len(w_columns), len(e_columns)
         w_columns.add(new[is_w])
-        e_columns.add(new[~is_w] - design.n_w)
-        design.n_passes += design.e_view.passes_per_column * (len(e_columns) - old_e)
+        if not is_w.all():
+            e_columns.add(new[~is_w] - design.n_w)
+            design.n_passes += design.e_view.passes_for_columns
+        if not len(e_columns):
+            return w_columns.gram(old_w)
         rows = self._indices < design.n_w
         block = np.empty((len(rows), len(new)))
         block[np.ix_(rows, is_w)] = w_columns.gram(old_w)
-        if len(e_columns):
-            block[np.ix_(rows, ~is_w)] = -w_columns.rmatvec(e_columns.columns[:, old_e:])
-            block[np.ix_(~rows, is_w)] = -w_columns.rmatvec(e_columns.columns, old_w).T
-            block[np.ix_(~rows, ~is_w)] = e_columns.gram(old_e)
+        block[np.ix_(rows, ~is_w)] = -w_columns.rmatvec(e_columns.columns[:, old_e:])
+        block[np.ix_(~rows, is_w)] = -w_columns.rmatvec(e_columns.columns, old_w).T
+        block[np.ix_(~rows, ~is_w)] = e_columns.gram(old_e)
         return block
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
@@ -107,12 +115,19 @@ class WorkingSet(Algorithm):
         z = at.z.copy()
         z[inside] = moved
         rows = inside < problem.design.n_w
-        return z, problem.design.y - self._w_columns.matvec(moved[rows]) + self._e_columns.matvec(moved[~rows])
+        r = problem.design.y - self._w_columns.matvec(moved[rows])
+        if len(self._e_columns):
+            r += self._e_columns.matvec(moved[~rows])
+        return z, r
 
 
-def _worst(excess: np.ndarray, violated: np.ndarray, part: slice, room: int) -> np.ndarray:
-    """At most `room` coordinates of a part of z that violate optimality, those with the largest excess."""
-    candidates = np.flatnonzero(violated[part]) + (part.start or 0)
-    if len(candidates) <= room:
-        return candidates
-    return np.sort(candidates[np.argpartition(-excess[candidates], room)[:room]])
+def _between(limits: tuple[int, int], value: int) -> int:
+    return min(max(value, limits[0]), limits[1])
+
+
+def _worst(excess: np.ndarray, candidates: np.ndarray, room: int) -> np.ndarray:
+    """At most `room` of the candidates, those with the largest excess."""
+    found = np.flatnonzero(candidates)
+    if len(found) <= room:
+        return found
+    return np.sort(found[np.argpartition(-excess[found], room)[:room]])

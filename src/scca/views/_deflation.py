@@ -76,7 +76,7 @@ class DeflatedView(View):
         self.view = view
         self.deflation = Deflation.none(view) if deflation is None else deflation
         self.shape, self.n_stored = view.shape, view.n_stored
-        self.passes_per_column, self.columns_are_samples = view.passes_per_column, view.columns_are_samples
+        self.passes_for_columns, self.columns_are_samples = view.passes_for_columns, view.columns_are_samples
 
     def deflated(self, direction: np.ndarray) -> "DeflatedView | None":
         """The view with the score of one more direction removed; None if nothing of that score is left."""

@@ -155,6 +155,7 @@ class SparseSelection(Selection):
         self._view = view
         self._storage = storage
         self._indices = np.empty(0, dtype=np.intp)
+        self._gram = storage.gram(None if view.scale is None else view.scale**2)
 
     def __len__(self) -> int:
         return len(self._indices)
@@ -173,10 +174,9 @@ class SparseSelection(Selection):
     def gram(self, start: int) -> np.ndarray:
         """M_S'M_N of the stored, centred and scaled columns."""
         view, rows, columns = self._view, self._indices, self._indices[start:]
-        weights = None if view.scale is None else view.scale**2
-        gram = self._storage.gram(rows, columns, weights)
+        gram = self._gram.products(rows, start)
         if view.mean is not None:
-            weights = np.ones(view.shape[0]) if weights is None else weights
+            weights = self._gram.weights
             row_means, column_means = view.mean[rows], view.mean[columns]
             gram -= np.outer(self._storage.rmatvec(weights, rows), column_means)
             gram -= np.outer(row_means, self._storage.rmatvec(weights, columns))

@@ -165,7 +165,7 @@ class StoredKernelView(PreparedView):
 class LinearKernelView(PreparedView):
     """M = F F' for a feature view F of the same samples, without computing the (n, n) matrix."""
 
-    passes_per_column = 1
+    passes_for_columns = 1
     columns_are_samples = True
 
     def __init__(self, features: FeatureView):
@@ -180,12 +180,10 @@ class LinearKernelView(PreparedView):
         return self.matvec(r)
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
-        block = np.empty((self.shape[0], len(indices)), order="F")
-        for position, index in enumerate(indices):
-            unit = np.zeros(self.shape[0])
-            unit[index] = 1.0
-            block[:, position] = self.matvec(unit)
-        return block
+        """Computed together, by one pass over the features."""
+        units = np.zeros((self.shape[0], len(indices)))
+        units[indices, np.arange(len(indices))] = 1.0
+        return self.features.matmat(self.features.rmatmat(units))
 
     def sample_squares(self) -> np.ndarray:
         return self.features.sample_squares()

@@ -43,7 +43,7 @@ class LowRankKernelView(LinearKernelView):
     F is dense and has few columns, so what needs inner products of columns of M needs only F'F.
     """
 
-    passes_per_column = 0
+    passes_for_columns = 0
 
     def __init__(self, F: np.ndarray, preparation: LowRankPreparation):
         super().__init__(FeatureView(DenseStorage(F), squares=np.einsum("ij,ij->i", F, F)))

@@ -13,7 +13,7 @@ class OrientedView(View):
 
     def __init__(self, view: View, signs: np.ndarray):
         self.shape, self.n_stored = view.shape, view.n_stored
-        self.passes_per_column = view.passes_per_column
+        self.passes_for_columns = view.passes_for_columns
         self.signs = signs
         self._view = view
 

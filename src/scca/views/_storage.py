@@ -10,6 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from .._compile import compiled
 from .._types import MatrixLike
+from ._sparse_gram import SparseGram
 
 __all__ = [
     "DenseStorage",
@@ -142,11 +143,9 @@ class SparseStorage(Storage):
     def restricted(self, columns: np.ndarray) -> Storage:
         return SparseStorage(self.csc[:, columns])
 
-    def gram(self, rows: np.ndarray, columns: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-        """A[:, rows]' diag(weights) A[:, columns]."""
-        out = np.zeros((len(rows), len(columns)))
-        _add_gram(*self._arrays, rows, columns, np.ones(self.shape[0]) if weights is None else weights, out)
-        return out
+    def gram(self, weights: np.ndarray | None) -> SparseGram:
+        """Products of a growing selection of columns, weighted by sample."""
+        return SparseGram(self._arrays, np.ones(self.shape[0]) if weights is None else weights)
 
     def square_norms(self, weights: np.ndarray) -> np.ndarray:
         """The diagonal of A' diag(weights) A."""
@@ -293,38 +292,3 @@ def _add_columns(
         start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
         for p in range(start, stop):
             out[np.uint64(indices[p])] += data[p] * v[position]
-
-
-@compiled
-def _add_gram(
-    data: np.ndarray,
-    indices: np.ndarray,
-    indptr: np.ndarray,
-    rows: np.ndarray,
-    columns: np.ndarray,
-    weights: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """out[a, b] += sum over samples i of weights[i] A[i, rows[a]] A[i, columns[b]], via the rows of A[:, columns]."""
-    one = np.uint64(1)
-    starts = np.zeros(len(weights) + 1, dtype=np.uint64)
-    for b in range(len(columns)):
-        for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
-            starts[np.uint64(indices[p]) + one] += one
-    for sample in range(len(weights)):
-        starts[sample + 1] += starts[sample]
-    filled = starts[:-1].copy()
-    positions = np.empty(starts[-1], dtype=np.uint32)
-    values = np.empty(starts[-1])
-    for b in range(len(columns)):
-        for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
-            i = np.uint64(indices[p])
-            positions[filled[i]] = b
-            values[filled[i]] = data[p] * weights[i]
-            filled[i] += one
-    for a in range(len(rows)):
-        row = out[a]
-        for p in range(np.uint64(indptr[rows[a]]), np.uint64(indptr[rows[a] + 1])):
-            i, value = np.uint64(indices[p]), data[p]
-            for q in range(starts[i], starts[i + one]):
-                row[np.uint64(positions[q])] += value * values[q]

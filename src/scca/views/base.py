@@ -22,7 +22,7 @@ class View(ABC):
 
     shape: tuple[int, int]
     n_stored: int  # stored numbers, the cost of a product with M
-    passes_per_column: int = 0  # products with the whole view that one column of M takes to compute
+    passes_for_columns: int = 0  # products with the whole view that columns of M, computed together, take
     columns_are_samples: bool = False  # whether column i of M is the sample of row i, as in a kernel matrix
 
     @abstractmethod
