@@ -16,6 +16,7 @@ where it was interrupted.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
 `python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
+`python -m benchmarks wide [--features M]`: time and memory of wide dense views, in memory and in files.
 """
 
 import argparse
@@ -47,6 +48,7 @@ from . import (
     translation,
     tuning,
     vectors,
+    wide,
 )
 from ._page import write_page
 from ._results import Results, about
@@ -76,6 +78,7 @@ def main() -> None:
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
+        "wide": lambda: wide.run(arguments.features),
     }
     known = ["growth", *tables, *runs]
     unknown = [name for name in arguments.names if name not in known]
@@ -141,7 +144,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
         "peers, translation, factors, generation, kernels, leave-out, passes, readability, retrieval, shell, subjects, "
-        "tuning, vectors",
+        "tuning, vectors, wide",
     )
     parser.add_argument(
         "--quick", action="store_true", help="of 'growth' two small numbers of samples, in about a minute"
@@ -165,6 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="NumPy array (.npy) for 'vectors'")
+    parser.add_argument("--features", type=int, default=500_000, help="features of X for 'wide' (%(default)s)")
     return parser
 
 

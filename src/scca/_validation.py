@@ -1,6 +1,6 @@
 """Checks of user input: messages are one sentence that names the view, the bound, the value and the remedy."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
+from ._arrays import ChosenRows, tiles
 from ._types import MatrixLike
 from ._wording import counted
 from .engine import warn
@@ -66,6 +67,8 @@ def check_matrix(data: MatrixLike, name: str, *, vector_is_column: bool = False)
     Lists, pandas and polars data frames and pyarrow tables are converted. With `vector_is_column`, a vector or series
     becomes a matrix of one column.
     """
+    if isinstance(data, ChosenRows):  # of an array that was checked
+        return data
     if sp.issparse(data) and data.ndim == 2:
         data = _compressed(data, name)
     if not _is_plain(data):
@@ -204,8 +207,8 @@ def _unmasked(data: MatrixLike, name: str) -> Any:
 
 def check_magnitude(data: MatrixLike, name: str) -> None:
     """Refuse values whose squares overflow or underflow float64."""
-    values = data.data if sp.issparse(data) else data
-    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))  # no copy
+    blocks = [data.data] if sp.issparse(data) else (block for _, _, block in _tiles_of(data))
+    largest = max(max(float(b.max(initial=0.0)), -float(b.min(initial=0.0))) for b in blocks)  # no copy
     if largest and not _SMALLEST < largest < _LARGEST:
         raise ValueError(
             f"the largest value of {name} must lie between {_SMALLEST:g} and {_LARGEST:g} for its squares to be "
@@ -215,21 +218,34 @@ def check_magnitude(data: MatrixLike, name: str) -> None:
 
 def check_finite(data: MatrixLike, name: str) -> None:
     """Refuse NaN and infinity, and name the first position."""
-    values = data.data if sp.issparse(data) else data
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
-            return
     if sp.issparse(data):
+        if _all_finite(data.data):
+            return
         entries = data.tocoo()
         first = int(np.argmin(np.isfinite(entries.data)))
         row, column, value = entries.row[first], entries.col[first], entries.data[first]
     else:
-        row, column = np.argwhere(~np.isfinite(data))[0]
+        odd = [(rows, columns) for rows, columns, block in _tiles_of(data) if not _all_finite(block)]
+        if not odd:
+            return
+        starts = np.array([(rows.start, columns.start) for rows, columns in odd])
+        firsts = [np.argwhere(~np.isfinite(data[rows, columns]))[0] for rows, columns in odd]
+        row, column = min(map(tuple, starts + firsts))
         value = data[row, column]
     kind = "NaN" if np.isnan(value) else "inf"
     raise ValueError(
         f"Input {name} contains {kind} (first at row {row}, column {column}); fill in or drop such entries."
     )
+
+
+def _all_finite(values: np.ndarray) -> bool:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all())
+
+
+def _tiles_of(data: MatrixLike) -> Iterator[tuple[slice, slice, np.ndarray]]:
+    """Rows, columns and tiles of dense data: a large array is never converted or copied as a whole."""
+    return ((rows, columns, data[rows, columns]) for rows, columns in tiles(*data.shape))
 
 
 def check_same_samples(X: MatrixLike, Y: MatrixLike, names: tuple[str, str] = ("X", "Y")) -> None:
@@ -289,17 +305,22 @@ def check_varies(data: MatrixLike, name: str, remedy: str = "pass data that diff
 
 
 def _constant_columns(data: MatrixLike) -> np.ndarray:
-    low, high = data.min(axis=0), data.max(axis=0)
     if sp.issparse(data):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    return low == high
+        return (data.min(axis=0) - data.max(axis=0)).toarray().ravel() == 0
+    constant, first = np.ones(data.shape[1], dtype=bool), data[0]
+    for _, columns, block in _tiles_of(data):
+        constant[columns] &= (block == first[columns]).all(axis=0)
+    return constant
 
 
 def _zero_rows(data: MatrixLike) -> np.ndarray:
     if sp.issparse(data):
         data = data.tocsr()
         return np.asarray(abs(data).sum(axis=1)).ravel() == 0
-    return ~data.any(axis=1)
+    zero = np.ones(data.shape[0], dtype=bool)
+    for rows, _, block in _tiles_of(data):
+        zero[rows] &= ~block.any(axis=1)
+    return zero
 
 
 def check_positive_semidefinite(kernel: Any, n: int, name: str) -> None:

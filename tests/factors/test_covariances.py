@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import scca.engine._together as working
 import scca.factors._shared as module
-import scca.factors._together as working
 from scca.factors import shared_factors
 from scca.factors._covariances import covariance
 from scca.views import Preparation

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from scca.factors import equalized, varimax
+from scca.factors import _rotation, equalized, varimax
 
 
 def criterion(B):
@@ -69,3 +69,11 @@ class TestEqualized:
     def test_turning_the_factors_turns_the_rows(self, rng):
         loadings, (R, _) = rng.standard_normal((20, 3)), np.linalg.qr(rng.standard_normal((3, 3)))
         np.testing.assert_allclose(equalized(loadings @ R), equalized(loadings) @ R)
+
+
+def test_gradient_by_moments_is_the_gradient(rng, monkeypatch):
+    monkeypatch.setattr("scca._arrays._TILE_ENTRIES", 100)
+    L = rng.standard_normal((300, 5)) ** 3
+    R = np.linalg.qr(rng.standard_normal((5, 5)))[0]
+    expected = _rotation._gradient_by_rows(L)(R)
+    np.testing.assert_allclose(_rotation._gradient_by_moments(L)(R), expected, atol=1e-12 * np.abs(expected).max())

@@ -5,6 +5,7 @@ from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_ar
 from ._pairs import Pairs, Samples
 from ._run import Progress, check_n_jobs, run_tasks
 from ._splits import Split, consecutive_folds, random_folds
+from ._together import inner, parts, times, together
 from ._warnings import Collector, collected, say_once, silenced, warn
 from ._work import Report, kept, long_work, part_of, report
 
@@ -19,6 +20,11 @@ __all__ = [
     "run_tasks",
     "check_n_jobs",
     "Progress",
+    # threads
+    "together",
+    "parts",
+    "inner",
+    "times",
     # warnings
     "warn",
     "collected",

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays import chosen_rows
+
 __all__ = ["Pairs", "Samples"]
 
 
@@ -61,5 +63,5 @@ class Pairs:
 
     def _samples(self, name: str, view: Any, rows: np.ndarray, training_rows: np.ndarray) -> Samples:
         if name not in self.precomputed:
-            return Samples(view[rows], None)
+            return Samples(chosen_rows(view, rows), None)
         return Samples(view[rows][:, training_rows], view.diagonal()[rows])

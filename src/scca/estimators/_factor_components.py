@@ -239,7 +239,7 @@ class _Summary:
 def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
     x, y = fit.renderings["X"], fit.renderings["Y"]
     weights = in_types((x.weights, y.weights), pair)
-    x_loadings, y_loadings = _loadings(list(pair.views.values()), fit.scores)
+    x_loadings, y_loadings = in_types(_loadings(list(pair.views.values()), fit.scores), pair)
     attributes = {
         f"{name}_": np.array([getattr(rendering, name) for rendering in (x, y)])
         for name in ("mu", "objective", "dual_gap", "n_passes")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import column_blocks
 from ..engine import Pairs, kept
 from ..factors import (
     Rotation,
@@ -81,7 +82,8 @@ def find_factors(
         rotation = kept("rotation", lambda: varimax(equalized(loadings)), Rotation.arrays, Rotation.of_arrays)
         sizes = np.linalg.norm(found.values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
         R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
-        R = R * np.where(np.sum((loadings @ R) ** 3, axis=0) < 0, -1.0, 1.0)  # the few large loadings positive
+        skewness = sum(np.sum((loadings[rows] @ R) ** 3, axis=0) for rows in column_blocks(*loadings.shape[::-1]))
+        R = R * np.where(skewness < 0, -1.0, 1.0)  # the few large loadings positive
         T = T @ R
     else:
         T = rotate(T)

@@ -132,9 +132,8 @@ def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarr
     K = K * (n / trace) if trace > 0 else K
     remainder = _RIDGE * _inverse(K + _RIDGE * np.eye(n)) - 1.0 / n  # I - H
     left_out = remainder / np.diag(remainder)[:, None]
-    residual = view.quadratic_forms(left_out.T @ left_out)
-    around_mean = view.square_norms() - view.rmatvec(np.ones(n)) ** 2 / n
-    deviation = np.maximum(around_mean, 0.0) * (n / (n - 1)) ** 2
+    residual, around_mean = view.deviations(left_out)
+    deviation = around_mean * (n / (n - 1)) ** 2
     return deviation - residual, deviation
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._arrays import ChosenRows, chosen_rows
 from .._frames import Features
 from .._types import MatrixLike
 from ..views import FeatureView, Kernel, LowRankKernelView, Preparation, PreparedView, StoredKernelView
@@ -110,12 +111,15 @@ class Preparing:
         """The features of some samples, or their kernel."""
         if not isinstance(view, FeatureView):
             return view.among(rows)
-        return view if len(rows) == view.shape[0] else self._fitted(samples[rows]).transform(samples[rows])
+        if len(rows) == view.shape[0]:
+            return view
+        samples = chosen_rows(samples, rows)
+        return self._fitted(samples).transform(samples)
 
     def unweighted(self, samples: MatrixLike, name: str) -> Prepared:
         """One view, centred and scaled."""
+        samples = self._by_columns(samples, name)
         if name not in self.kernels:
-            samples = self._by_columns(samples, name)
             return self._fitted(samples).transform(samples)
         settings: dict[str, Any] = {"center": self.center, "normalize": self.normalize, "n_jobs": self.n_jobs}
         settings["name"] = f"the kernel matrix of {name}"
@@ -127,7 +131,9 @@ class Preparing:
         return Preparation.fit(samples, center=self.center, normalize=self.normalize)
 
     def _by_columns(self, samples: MatrixLike, name: str) -> Any:
-        """Sparse features by columns, converted once, since all products need them so."""
+        """Sparse features by columns, converted once, since all products need them so; kernels need arrays."""
+        if isinstance(samples, ChosenRows) and name in self.kernels:
+            return np.asarray(samples)
         return sp.csc_array(samples) if sp.issparse(samples) and name not in self.kernels else samples
 
 

@@ -1,6 +1,6 @@
 """Rendering of factors: weights on few features of each view, selected by certified problems and refitted together."""
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._types import MatrixLike
-from ..engine import kept, one_blas_thread, report
+from ..engine import kept, one_blas_thread
 from ..factors import Nets, Scores, column_products, correlations, dense_weights, scores_of, weigh_features
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
@@ -18,7 +18,7 @@ from ._factor_settings import FactorSettings
 __all__ = ["Rendering", "RenderingPath"]
 
 _OF_RESULTS = ("objective", "dual_gap", "mu", "gamma", "n_iter", "n_passes", "converged")
-_USUAL_ROUNDS, _NEARLY = 6, 0.8  # of the search for a penalty, and the share that further ones count as done
+_ROOM = 2  # times the most weights: features among which a penalty is searched at first
 _SHARE = 0.15  # the automatic penalty: times the mean of |2 A't| over the features that are read
 _OF_WEIGHTS = 4.0  # the ridge of the weights, relative to that of the factors
 _UNEXPLAINED = 1.0  # over the root of the number of samples: the least share of a factor that stays unexplained
@@ -106,9 +106,10 @@ class _SelectionPath:
         self, what: str, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings
     ):
         self._is_dual = view.columns_are_samples
-        self._what = what
         self._entry = 2.0 * np.abs(correlations)
-        self._nets = Nets(view, correlations, squares, settings.ridge, **settings.effort)
+        self._nets = Nets(
+            view, correlations, squares, settings.ridge, **settings.effort, room=_ROOM * settings.most, what=what
+        )
         self._automatic: list[ComponentResult] | None = None
         self._before: tuple[Penalty, list[ComponentResult]] | None = None
 
@@ -134,24 +135,13 @@ class _SelectionPath:
         return [found[j] for j in range(len(mus))]
 
     def _automatically_selected(self, most: int) -> list[ComponentResult]:
-        """Each factor searches its own penalty, all of them in step, so that they share products."""
+        """Each factor at its own penalty, found among the features of its working set."""
         n_read = max(np.count_nonzero(self._entry.any(axis=1)), 1)
         mus = _SHARE * self._entry.sum(axis=0) / n_read
-        searches = [_few_selected(entry, float(mu), most) for entry, mu in zip(self._entry.T, mus, strict=True)]
-        asked = {j: next(search) for j, search in enumerate(searches)}
-        selected: dict[int, ComponentResult] = {}
-        n_rounds = 0
-        while asked:
-            n_rounds += 1
-            solved = self._nets.solve(asked)
-            asked = {}
-            for j, found in solved.items():
-                try:
-                    asked[j] = searches[j].send(found)
-                except StopIteration as end:
-                    selected[j] = end.value
-            report(self._what, len(selected) + len(asked) * min(n_rounds / _USUAL_ROUNDS, _NEARLY), len(mus))
-        return [selected[j] for j in range(len(mus))]
+        found = self._nets.solve(
+            {j: partial(_few_weights, self._entry[:, j], float(mu), most) for j, mu in enumerate(mus)}
+        )
+        return [found[j] for j in range(len(mus))]
 
 
 def _as_arrays(selected: Sequence[ComponentResult]) -> dict[str, np.ndarray]:
@@ -171,19 +161,23 @@ def _as_results(stored: Mapping[str, np.ndarray]) -> list[ComponentResult]:
     ]
 
 
-def _few_selected(entry: np.ndarray, mu: float, most: int) -> Generator[float, ComponentResult, ComponentResult]:
-    """The elastic net with the penalty `mu` or, if that selects too many features, about the smallest that does not.
+def _few_weights(
+    entry: np.ndarray, mu: float, most: int, count_at: Callable[[float], int], before: float | None
+) -> float:
+    """The penalty `mu` or, if that gives too many weights, about the smallest that does not, searched from `before`.
 
-    Yields penalties and is sent their solutions. `entry` is |2 A't|, the penalty below which each feature alone would
-    get a weight. If many exceed `mu`, which is slow to solve, the penalty is lowered to it from a larger one.
+    `entry` is |2 A't|, the penalty below which each feature alone would get a weight. If many exceed `mu`, which is
+    slow to solve, the penalty is lowered to it from a larger one.
     """
-    at = mu if np.count_nonzero(entry > mu) <= _MANY * most else float(np.partition(entry, -most)[-most])
+    if before is not None:
+        at = before
+    else:
+        at = mu if np.count_nonzero(entry > mu) <= _MANY * most else float(np.partition(entry, -most)[-most])
     few, too_low = None, None
     while True:
-        found = yield at
-        count = np.count_nonzero(found.w)
+        count = count_at(at)
         if count <= most:
-            few = found
+            few = at
             if at <= mu or count >= _ENOUGH * most:
                 return few
         else:
@@ -192,10 +186,10 @@ def _few_selected(entry: np.ndarray, mu: float, most: int) -> Generator[float, C
             at *= float(np.clip(np.sqrt(count / most), *_RAISED))
         elif too_low is None:
             at = max(mu, at * float(np.clip(np.sqrt(count / most), *_LOWERED)))
-        elif few.mu <= _NEAR * too_low:
+        elif few <= _NEAR * too_low:
             return few
         else:
-            at = float(np.sqrt(too_low * few.mu))
+            at = float(np.sqrt(too_low * few))
 
 
 def _dense(view: PreparedView, T: Scores, ridge: float) -> Rendering:

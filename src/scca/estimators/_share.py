@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from .._arrays import chosen_rows
 from .._types import MatrixLike
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
@@ -61,7 +62,7 @@ def _precisions(
     settings: FactorSettings,
 ) -> list[np.ndarray]:
     """1 / rank of the mates of the pairs `test`, for every round of the elimination on the pairs `train`."""
-    samples = {"X": X[train], "Y": Y[train]}
+    samples = {"X": chosen_rows(X, train), "Y": chosen_rows(Y, train)}
     views: dict[str, Any] = {name: preparing.unweighted(data, name) for name, data in samples.items()}
     precisions: list[np.ndarray] = []
     judged = [preparing.judged(view, name) for name, view in views.items()]
@@ -77,7 +78,7 @@ def _precisions(
         except NothingSharedError:
             break
         x, y = (
-            fit.renderings[name].view.projector(fit.renderings[name].weights)(data[test])
+            fit.renderings[name].view.projector(fit.renderings[name].weights)(chosen_rows(data, test))
             for name, data in (("X", X), ("Y", Y))
         )
         precisions.append(np.mean([1.0 / ranks for ranks in mate_ranks(x, y)], axis=0))

@@ -270,6 +270,9 @@ class SparseCCA(FactorComponents):
             Row i of X and row i of Y are the same sample. With `kernel="precomputed"` the dual view is the
             (n_samples, n_samples) kernel matrix itself.
 
+            Features in arrays of float32 or float64, such as memory-mapped files (`np.load(..., mmap_mode="r")`), are
+            read in blocks and never copied as a whole.
+
         Returns
         -------
         self

@@ -7,7 +7,6 @@ from ._rotation import Rotation, equalized, varimax
 from ._scores import Scores, column_products, correlations, inner_products, scores_of
 from ._shared import SharedFactors, shared_factors
 from ._spectrum import Spectrum, spectrum_of
-from ._together import together
 
 __all__ = [
     # factors

@@ -3,8 +3,8 @@
 import numpy as np
 
 from .._compile import compiled
+from ..engine import parts, together
 from ..views import FeatureView, SparseStorage
-from ._together import parts, together
 
 __all__ = ["covariance", "sample_scale"]
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..engine import parts
 from ..views import FeatureView, View
 from ._covariances import covariance
-from ._together import parts
 
 __all__ = ["Wanted", "grams"]
 

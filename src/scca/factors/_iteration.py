@@ -7,8 +7,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
+from ..engine import inner, times, together
 from ._products import Products, images
-from ._together import inner, times, together
 
 __all__ = ["Solutions", "leading_solutions", "residuals_of"]
 

@@ -1,30 +1,35 @@
 """Elastic nets of all factors in a view, which share their products with the data."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..engine import report, together
 from ..solver import ComponentResult, solve_restricted, warn_of_gap
 from ..views import FeatureView, View
 from ._grams import grams
 from ._products import Products
-from ._together import together
 
 __all__ = ["Nets"]
 
 _FIRST = 75  # coordinates added at first
-_INNER_SHARE = 0.1  # a working set is solved to this share of the current gap before it grows
+_INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved
+
+CountAt = Callable[[float], int]
+Search = Callable[[CountAt, float | None], float]
 
 
 @dataclass(eq=False)
 class _Net:
-    """One factor: its working set, M'M + ridge within it, and weights on it."""
+    """One factor: its working set, M'M + ridge within it, weights on it, and their correlations with the residual."""
 
     inside: np.ndarray  # of all coordinates, whether they are in the working set
     indices: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     weights: np.ndarray = field(default_factory=lambda: np.empty(0))
+    correlations: np.ndarray = field(default_factory=lambda: np.empty(0))
     gram: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    mu: float | None = None  # of the last solution
     n_products: int = 0
 
 
@@ -43,51 +48,74 @@ class Nets:
         min over w of  ||A w - t_j||^2 + mu_j ||w||_1 + ridge ||w||^2.
 
     The ridge makes w unique: identical features get the same weight. Of the data, a net needs A't, ||t||^2 and, on its
-    working set, A'A. It is solved there; then one product (A'A + ridge) W for the weights of all nets gives the
-    correlations A'r - ridge w of all coordinates, from which each net has its certificate and the coordinates to add.
-    Nets keep their working sets and start from where they were, at any penalty.
+    working set, A'A. It is solved there, at any number of penalties; then one product (A'A + ridge) W for the weights
+    of all nets gives the correlations A'r - ridge w of all coordinates, from which each net has its certificate and
+    the coordinates to add. Nets keep their working sets and start from where they were.
+
+    Parameters
+    ----------
+    room : int
+        Coordinates added to a working set at a time, at least.
+    what : str
+        What is reported as progress.
     """
 
     def __init__(
-        self, view: View, correlations: np.ndarray, squares: np.ndarray, ridge: float, *, tol: float, max_iter: int
+        self,
+        view: View,
+        correlations: np.ndarray,
+        squares: np.ndarray,
+        ridge: float,
+        *,
+        tol: float,
+        max_iter: int,
+        room: int = _FIRST,
+        what: str = "features",
     ):
-        self._view, self._ridge, self._tol, self._max_iter = view, ridge, tol, max_iter
+        self._what = what
+        self._view, self._ridge, self._tol, self._max_iter, self._room = view, ridge, tol, max_iter, room
         self._targets, self._squares = correlations, squares
         self._correlations = correlations.copy()  # with the residuals
         self._nets = [_Net(np.zeros(view.shape[1], dtype=bool)) for _ in squares]
         self._products = Products(view, ridge) if isinstance(view, FeatureView) else None
 
-    def solve(self, mus: dict[int, float]) -> dict[int, ComponentResult]:
-        """The solutions for some of the factors, each at its penalty."""
+    def solve(self, penalties: Mapping[int, float | Search]) -> dict[int, ComponentResult]:
+        """The solutions for some of the factors.
+
+        Each has its penalty or a search for it: a function that is given how many weights there are at a penalty, among
+        the coordinates considered so far, and the penalty that it chose before, if any.
+        """
         solved: dict[int, ComponentResult] = {}
-        bounds, gaps_before = dict.fromkeys(mus, -np.inf), dict.fromkeys(mus, np.inf)
-        active, before = list(mus), {j: self._nets[j].n_products for j in mus}
-        for n_iter in range(self._max_iter + 1):
+        gaps_before, before = dict.fromkeys(penalties, np.inf), {j: self._nets[j].n_products for j in penalties}
+        for j in penalties:
+            self._nets[j].mu = None
+        active, n_iter = list(penalties), 0
+        while True:
+            mus = {j: self._least_penalty(j, penalties[j]) for j in active}
             certificates = {j: self._certificate(j, mus[j]) for j in active}
-            bounds |= {j: max(bounds[j], c.bound) for j, c in certificates.items()}  # each holds for all w
-            gaps = {j: c.objective - bounds[j] for j, c in certificates.items()}
+            gaps = {j: c.objective - c.bound for j, c in certificates.items()}
             open_ = [j for j in active if gaps[j] > self._tol * self._squares[j] and n_iter < self._max_iter]
             new = {j: self._violating(j, mus[j]) for j in open_}
-            stuck = [j for j in open_ if not len(new[j]) and gaps[j] >= gaps_before[j]]  # by rounding error
-            going = [j for j in open_ if j not in stuck]
+            going = [j for j in open_ if len(new[j]) or gaps[j] < gaps_before[j]]  # others: rounding error
             for j in active:
                 if j not in going:
                     passes = self._nets[j].n_products - before[j]
                     solved[j] = self._result(j, mus[j], certificates[j].objective, gaps[j], n_iter, passes)
+            report(self._what, len(solved), len(penalties))
             if not going:
                 return solved
             self._grow({j: new[j] for j in going if len(new[j])})
             gaps_before |= {j: np.inf if len(new[j]) else gaps[j] for j in going}
-
-            def improve(j: int, gaps=gaps, new=new, certificates=certificates) -> None:  # type: ignore[no-untyped-def]
-                least = self._tol * self._squares[j]
-                tolerance = _INNER_SHARE * (max(least, gaps[j]) if len(new[j]) else least)
-                self._improve(j, mus[j], certificates[j].square, tolerance)
-
-            together(improve, going)
+            together(lambda j: self._improve(j, penalties[j]), going)
             self._multiply(going)
-            active = going
-        raise AssertionError  # the last round keeps none
+            active, n_iter = going, n_iter + 1
+
+    def _least_penalty(self, j: int, penalty: float | Search) -> float:
+        """The penalty of the current solution; before the first one, below which any coordinate counts."""
+        mu = self._nets[j].mu
+        if mu is not None:
+            return mu
+        return 0.0 if callable(penalty) else penalty
 
     def _certificate(self, j: int, mu: float) -> _Certificate:
         """As in `ComponentProblem`, for r = (t - A w, -sqrt(ridge) w).
@@ -96,31 +124,34 @@ class Nets:
         """
         net = self._nets[j]
         along = float(net.weights @ self._targets[net.indices, j])
-        square = self._squares[j] - along - float(net.weights @ self._correlations[net.indices, j])
+        square = self._square(j, self._correlations[net.indices, j])
         largest = 2.0 * float(np.abs(self._correlations[:, j]).max(initial=0.0))
         shrink = 1.0 if largest <= mu else mu / largest
         objective = square + mu * float(np.abs(net.weights).sum())
         return _Certificate(square, objective, 2.0 * shrink * (self._squares[j] - along) - shrink**2 * square)
+
+    def _square(self, j: int, correlations: np.ndarray) -> float:
+        """||r||^2, from the correlations of the working set."""
+        net = self._nets[j]
+        return float(self._squares[j] - net.weights @ (self._targets[net.indices, j] + correlations))
 
     def _violating(self, j: int, mu: float) -> np.ndarray:
         """Coordinates outside the working set that violate optimality: the worst, about as many as have weights."""
         net = self._nets[j]
         excess = 2.0 * np.abs(self._correlations[:, j]) - mu
         outside = np.flatnonzero((excess > 0.0) & ~net.inside)
-        room = max(_FIRST, int(np.count_nonzero(net.weights)))
+        room = max(self._room, int(np.count_nonzero(net.weights)))
         if len(outside) <= room:
             return outside
         return np.sort(outside[np.argpartition(-excess[outside], room)[:room]])
 
-    def _grow(self, new: dict[int, np.ndarray]) -> None:
+    def _grow(self, new: Mapping[int, np.ndarray]) -> None:
         """Add coordinates to working sets, and their inner products, computed for all nets at once."""
         for j, added in new.items():
             net = self._nets[j]
             net.indices = np.concatenate([net.indices, added])
             net.weights = np.concatenate([net.weights, np.zeros(len(added))])
             net.inside[added] = True
-        if not new:
-            return
         found = grams(self._view, [(self._nets[j].indices, added) for j, added in new.items()])
         for (j, added), block in zip(new.items(), found, strict=True):
             net, size = self._nets[j], len(self._nets[j].indices)
@@ -131,14 +162,33 @@ class Nets:
             gram[np.arange(old, size), np.arange(old, size)] += self._ridge
             net.gram = gram
 
-    def _improve(self, j: int, mu: float, square: float, tolerance: float) -> None:
+    def _improve(self, j: int, penalty: float | Search) -> None:
+        """Solve a net within its working set, at the penalty that is given or found."""
         net = self._nets[j]
-        size = len(net.indices)
-        unbounded = np.full(size, np.inf if mu > 0 else 0.0)
-        correlations = self._correlations[net.indices, j]
+        net.correlations = self._correlations[net.indices, j]
+
+        def count_at(mu: float) -> int:
+            self._solve_within(j, mu)
+            return int(np.count_nonzero(net.weights))
+
+        mu = penalty(count_at, net.mu) if callable(penalty) else penalty
+        if mu != net.mu or not callable(penalty):
+            self._solve_within(j, mu)
+
+    def _solve_within(self, j: int, mu: float) -> None:
+        net = self._nets[j]
+        unbounded = np.full(len(net.indices), np.inf if mu > 0 else 0.0)
         solve_restricted(
-            net.gram, net.weights, correlations, np.full(size, mu), -unbounded, unbounded, square, tolerance
+            net.gram,
+            net.weights,
+            net.correlations,
+            np.full(len(net.indices), mu),
+            -unbounded,
+            unbounded,
+            self._square(j, net.correlations),
+            _INNER_SHARE * self._tol * self._squares[j],
         )
+        net.mu = mu
 
     def _multiply(self, which: Sequence[int]) -> None:
         """The correlations of these nets, from their weights."""

@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._compile import compiled
+from ..engine import parts, together
 from ..views import FeatureView, SparseStorage
 from ._covariances import covariance, sample_scale
-from ._together import parts, together
 from ._triangle import Triangle
 
 __all__ = ["Products", "correlate", "images"]

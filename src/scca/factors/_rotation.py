@@ -1,12 +1,12 @@
 """Rotation to simple structure: factors that concern few features and few samples each."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine import one_blas_thread
-from ._together import inner, parts, together
+from .._arrays import column_blocks
+from ..engine import inner, one_blas_thread, parts, together
 
 __all__ = ["Rotation", "equalized", "varimax"]
 
@@ -14,6 +14,7 @@ _MAX_ITER = 1000
 _DAMPING = 0.1  # of the mean squared norm of a row: rows far below it are mostly noise, and stay small
 _TOLERANCE = 1e-7  # relative gain of the criterion per iteration
 _ROWS = 2048  # per task of a thread
+_FEW_FACTORS = 32  # whose fourth moments take little memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,20 +51,52 @@ def varimax(loadings: np.ndarray) -> Rotation:
     decreases.
     """
     n_rows, n_factors = loadings.shape
+    by_moments = n_factors <= _FEW_FACTORS and n_factors**3 < n_rows  # then an iteration costs less
     R, before = np.eye(n_factors), -np.inf
     with one_blas_thread():  # the same order of sums for any number of threads
-        own = inner(loadings, loadings)
+        gradient = _gradient_by_moments(loadings) if by_moments else _gradient_by_rows(loadings)
         for _ in range(_MAX_ITER):
-            mean = np.einsum("ij,ij->j", R, own @ R) / n_rows  # of the columns of B^2
-
-            def of_rows(rows: slice, R: np.ndarray = R, mean: np.ndarray = mean) -> np.ndarray:
-                B = loadings[rows] @ R
-                return loadings[rows].T @ (B * (B * B - mean))
-
-            gradients = together(of_rows, parts(0, n_rows, _ROWS))
-            U, values, V = np.linalg.svd(sum(gradients[1:], start=gradients[0]))
+            U, values, V = np.linalg.svd(gradient(R))
             R, total = U @ V, float(values.sum())
             if total - before <= _TOLERANCE * total:
                 return Rotation(R, True)
             before = total
     return Rotation(R, False)
+
+
+def _gradient_by_rows(loadings: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    n_rows = len(loadings)
+    own = inner(loadings, loadings)
+
+    def gradient(R: np.ndarray) -> np.ndarray:
+        mean = np.einsum("ij,ij->j", R, own @ R) / n_rows  # of the columns of B^2
+
+        def of_rows(rows: slice) -> np.ndarray:
+            B = loadings[rows] @ R
+            return loadings[rows].T @ (B * (B * B - mean))
+
+        first, *others = together(of_rows, parts(0, n_rows, _ROWS))
+        return sum(others, start=first)
+
+    return gradient
+
+
+def _gradient_by_moments(loadings: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """From the fourth moments of the rows, sums of l_a l_b l_c l_d, which do not change with R."""
+    n_rows, c = loadings.shape
+    first, second = np.triu_indices(c)
+    fourth = np.zeros((len(first), len(first)))
+    for rows in column_blocks(len(first), n_rows):
+        products = loadings[rows, first] * loadings[rows, second]
+        fourth += products.T @ products
+    place = np.empty((c, c), dtype=np.intp)  # of a pair of factors, in either order
+    place[first, second] = place[second, first] = np.arange(len(first))
+    moments = fourth[np.ix_(place.ravel(), place.ravel())].reshape(c**3, c)
+    covariance = inner(loadings, loadings)
+
+    def gradient(R: np.ndarray) -> np.ndarray:
+        images = covariance @ R
+        cubes = np.einsum("abj,bj->aj", np.einsum("abcj,cj->abj", (moments @ R).reshape(c, c, c, c), R), R)
+        return cubes - images * (np.sum(R * images, axis=0) / n_rows)
+
+    return gradient

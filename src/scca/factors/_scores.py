@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..engine import one_blas_thread
+from ..engine import one_blas_thread, parts, together
 from ..views import FeatureView, View
 from ._products import Products, correlate
-from ._together import parts, together
 
 __all__ = ["PooledScores", "Scores", "column_products", "correlations", "inner_products", "row_squares", "scores_of"]
 

@@ -1,6 +1,7 @@
 """The spectrum of a view: K = U L U', its samples' inner products, without eigenvalues that are rounding error."""
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import eigh, svd
@@ -8,6 +9,8 @@ from scipy.linalg import eigh, svd
 from ..views import FeatureView, LinearKernelView, View
 
 __all__ = ["Spectrum", "spectrum_of"]
+
+_MOST_COPIED = 1 << 20  # entries of a wide dense view that are copied for their singular values
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,19 +29,26 @@ class Spectrum:
         return self.vectors @ ((self.vectors.T @ scores) / self.values[:, None])
 
 
+_found: WeakKeyDictionary[View, Spectrum] = WeakKeyDictionary()  # the factors and their dense weights need the same
+
+
 def spectrum_of(view: View) -> Spectrum:
-    """The spectrum of M M' for features, of M for a kernel."""
+    """The spectrum of M M' for features, of M for a kernel; computed once for every view."""
     if isinstance(view, LinearKernelView):
         view = view.features
-    if isinstance(view, FeatureView):
-        return _of_features(view)
-    return _of_matrix(view.columns(np.arange(view.shape[0])))
+    if view not in _found:
+        _found[view] = (
+            _of_features(view) if isinstance(view, FeatureView) else _of_matrix(view.columns(np.arange(view.shape[0])))
+        )
+    return _found[view]
 
 
 def _of_features(features: FeatureView) -> Spectrum:
     n, m = features.shape
-    if not features.is_sparse:  # singular values are more precise than the roots of their squares
-        vectors, singular, _ = svd(features.columns(np.arange(m)), full_matrices=False)
+    large = n < m and features.n_stored > _MOST_COPIED
+    if not features.is_sparse and not large:  # singular values are more precise than the roots of their squares
+        read = features.storage.read
+        vectors, singular, _ = svd(features.columns(np.arange(m) if read is None else read), full_matrices=False)
         kept = singular > singular[0] * max(n, m) * np.finfo(np.float64).eps
         return Spectrum(vectors[:, kept], singular[kept] ** 2)
     if n <= m:

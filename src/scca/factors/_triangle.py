@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._together import parts, together
+from ..engine import parts, together
 
 __all__ = ["Triangle"]
 

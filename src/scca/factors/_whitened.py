@@ -6,11 +6,11 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
+from ..engine import parts, together
 from ..views import FeatureView
 from ._covariances import covariance
 from ._iteration import Solutions, residuals_of
 from ._products import Products, images
-from ._together import parts, together
 from ._triangle import Triangle
 
 __all__ = ["of_two", "whitened_solutions"]

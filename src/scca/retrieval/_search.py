@@ -4,8 +4,7 @@ import numpy as np
 
 from .._types import MatrixLike
 from .._validation import check_count
-from ..engine import one_blas_thread
-from ..factors import together
+from ..engine import one_blas_thread, together
 from ._tiles import CANDIDATES, QUERIES, checked, padded, tile_size, unit_rows
 
 __all__ = ["ExactIndex", "Index", "best_matches"]

@@ -1,9 +1,13 @@
 """A primal view: weights on features."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.linalg.blas import dtrmm
 
+from .._arrays import column_blocks
+from ..engine import one_blas_thread, parts, together
 from ._projector import Projector
 from ._selection import Selection
 from ._storage import SparseStorage, Storage
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureView"]
 
-_BLOCK_ENTRIES = 1 << 19  # entries of a block of columns
+_PARTS = 8  # of a sum over the features, for threads: each has a kernel of its own
 
 
 class FeatureView(PreparedView):
@@ -69,9 +73,12 @@ class FeatureView(PreparedView):
         if self.scale is not None:
             R = self.scale[:, None] * R
         out = self.storage.rmatmat(R)
-        return out if self.mean is None else out - np.outer(self.mean, R.sum(axis=0))
+        if self.mean is not None:
+            for column, total in zip(out.T, R.sum(axis=0), strict=True):  # in place: `out` may be large
+                column -= total * self.mean
+        return out
 
-    def columns(self, indices: np.ndarray) -> np.ndarray:
+    def columns(self, indices: Any) -> np.ndarray:
         block = self.storage.columns(indices)
         if self.mean is not None:
             block = block - self.mean[indices]
@@ -84,26 +91,45 @@ class FeatureView(PreparedView):
 
     def square_norms(self) -> np.ndarray:
         if not isinstance(self.storage, SparseStorage):
-            return super().square_norms()
+            squares = np.zeros(self.shape[1])
+            for columns in self._column_blocks():
+                block = self.columns(columns)
+                squares[columns] = np.einsum("ij,ij->j", block, block)
+            return squares
         weights = np.ones(self.shape[0]) if self.scale is None else self.scale**2
         squares = self.storage.square_norms(weights)
         if self.mean is not None:
             squares += self.mean * (self.mean * weights.sum() - 2.0 * self.storage.rmatvec(weights))
         return np.maximum(squares, 0.0)
 
-    def quadratic_forms(self, Q: np.ndarray) -> np.ndarray:
+    def deviations(self, L: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """||L a||^2 and ||a - mean(a)||^2 of every feature a, L square (n x n)."""
+        n, m = self.shape
+        if isinstance(self.storage, SparseStorage):
+            around_mean = self.square_norms() - self.rmatvec(np.ones(n)) ** 2 / n
+            return self._quadratic_forms(self.storage, L.T @ L), np.maximum(around_mean, 0.0)
+        images, around_mean = np.zeros(m), np.zeros(m)
+        triangle = np.linalg.qr(L, mode="r")  # takes half as many multiplications
+
+        def compute(columns: Any) -> None:
+            block = self.columns(columns)
+            image = dtrmm(1.0, triangle, block.T, side=1, trans_a=1)
+            images[columns] = np.einsum("ji,ji->j", image, image)
+            squares = np.einsum("ij,ij->j", block, block)
+            around_mean[columns] = np.maximum(squares - block.sum(axis=0) ** 2 / n, 0.0)
+
+        with one_blas_thread():
+            together(compute, self._column_blocks())
+        return images, around_mean
+
+    def _quadratic_forms(self, storage: SparseStorage, Q: np.ndarray) -> np.ndarray:
         """a'Q a of every feature a, Q symmetric (n x n) and positive semi-definite."""
-        if not isinstance(self.storage, SparseStorage):
-            step = max(1, _BLOCK_ENTRIES // self.shape[0])
-            starts = range(0, self.shape[1], step)
-            blocks = (self.columns(np.arange(start, min(start + step, self.shape[1]))) for start in starts)
-            return np.concatenate([np.einsum("ij,ij->j", block, Q @ block) for block in blocks])
         if self.scale is not None:
             Q = Q * self.scale[:, None] * self.scale
-        forms = self.storage.quadratic_forms(np.ascontiguousarray(Q))
+        forms = storage.quadratic_forms(np.ascontiguousarray(Q))
         if self.mean is not None:
             sums = Q.sum(axis=0)
-            forms += self.mean * (self.mean * sums.sum() - 2.0 * self.storage.rmatvec(sums))
+            forms += self.mean * (self.mean * sums.sum() - 2.0 * storage.rmatvec(sums))
         return np.maximum(forms, 0.0)
 
     def selection(self) -> Selection:
@@ -121,19 +147,30 @@ class FeatureView(PreparedView):
 
     def outer(self) -> np.ndarray:
         """The linear kernel M M', an (n, n) array."""
-        n, m = self.shape
         if isinstance(self.storage, SparseStorage):
             kernel = self.storage.outer()
             if self.mean is not None:
                 cross = self.storage.matvec(self.mean)
                 kernel += self.mean @ self.mean - cross[:, None] - cross
             return kernel if self.scale is None else kernel * self.scale[:, None] * self.scale
-        kernel = np.zeros((n, n))
-        step = max(n + 1, _BLOCK_ENTRIES // n)  # features whose columns take as much memory as the kernel, or little
-        for start in range(0, m, step):
-            block = self.columns(np.arange(start, min(m, start + step)))
-            kernel += block @ block.T
-        return kernel
+        blocks = list(self._column_blocks())
+
+        def sum_of(part: slice) -> np.ndarray:
+            kernel = np.zeros((self.shape[0], self.shape[0]))
+            for columns in blocks[part]:
+                block = self.columns(columns)
+                kernel += block @ block.T
+            return kernel
+
+        with one_blas_thread():
+            kernels = together(sum_of, parts(0, len(blocks), max(1, -(-len(blocks) // _PARTS))))
+        return sum(kernels, start=np.zeros((self.shape[0], self.shape[0])))
+
+    def _column_blocks(self) -> Iterator[Any]:
+        """Blocks of the columns of a view that is not sparse, slices or indices, except those known to be zero."""
+        read = self.storage.read
+        whole = column_blocks(self.shape[0], self.shape[1] if read is None else len(read))
+        return whole if read is None else (read[block] for block in whole)
 
     def similarities(self, others: "FeatureView") -> np.ndarray:
         """Inner products of the samples of `others`, one row each, with those of this view of the same features."""

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._arrays import read_tile, tiles
 from .._types import MatrixLike
 from ._features import FeatureView
-from ._storage import DenseStorage, SparseStorage, Storage, WeightedStorage, float64_rows
+from ._storage import DenseStorage, SparseStorage, Storage
 
 __all__ = ["Preparation", "inverse_norms"]
 
@@ -88,13 +89,11 @@ class Preparation:
                 squares, noise, _ = self._sparse_square_norms(samples)
                 scores *= inverse_norms(squares, noise)[:, None]
             return scores
-        scores = np.empty((samples.shape[0], directions.shape[1]))
-        for rows, block in self._centred_blocks(samples):
-            scores[rows] = block @ directions
-            if self.normalize:
-                squares = np.einsum("ij,ij->i", block, block)
-                scores[rows] *= inverse_norms(squares, self._subtraction_noise(squares))[:, None]
-        return scores
+        scores, squares = np.zeros((samples.shape[0], directions.shape[1])), np.zeros(samples.shape[0])
+        for rows, columns, block in self._centred_tiles(samples):
+            scores[rows] += block @ directions[columns]
+            squares[rows] += np.einsum("ij,ij->i", block, block)
+        return scores * inverse_norms(squares, self._subtraction_noise(squares))[:, None] if self.normalize else scores
 
     def _blanked(self, samples: MatrixLike, scale: np.ndarray | None) -> np.ndarray:
         return np.where(self.reads(samples), 1.0 if scale is None else scale, 0.0)
@@ -109,7 +108,10 @@ class Preparation:
         if sp.issparse(samples):
             read = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights != 0
             return (samples != 0).astype(np.float64) @ read > 0
-        return (samples if self.feature_weights is None else samples[:, self.feature_weights != 0]).any(axis=1)
+        found = np.zeros(samples.shape[0], dtype=bool)
+        for rows, _, block in _tiles_of(samples, self.feature_weights):
+            found[rows] |= block.any(axis=1)
+        return found
 
     # --- the pieces ------------------------------------------------------------------------------------------------
 
@@ -123,11 +125,9 @@ class Preparation:
                 columns, mean = self._without_offset(columns), mean.copy()
                 mean[self.offset] = 0.0
             return SparseStorage(columns if weights is None else _weighted(columns, weights)), mean
-        if self.mean is None or not shifted:
-            storage: Storage = DenseStorage(samples)
-        else:
-            storage, mean = DenseStorage(samples, shift=self.mean), None
-        return storage if weights is None else WeightedStorage(storage, weights), mean
+        if shifted:
+            return DenseStorage(samples, self.mean, weights), None
+        return DenseStorage(samples, weights=weights), mean
 
     def _without_offset(self, columns: sp.csc_array) -> sp.csc_array:
         """The mean subtracted from the offset columns, which hardly have zeros."""
@@ -146,16 +146,17 @@ class Preparation:
         return self._sparse_square_norms(samples) if sp.issparse(samples) else self._dense_square_norms(samples)
 
     def _dense_square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
-        squares = np.empty(samples.shape[0])
-        for rows, block in self._centred_blocks(samples):
-            squares[rows] = np.einsum("ij,ij->i", block, block)
+        squares = np.zeros(samples.shape[0])
+        for rows, _, block in self._centred_tiles(samples):
+            squares[rows] += np.einsum("ij,ij->i", block, block)
         return squares, self._subtraction_noise(squares), float(squares.sum() + len(squares) * self._mean_square())
 
-    def _centred_blocks(self, samples: MatrixLike) -> Iterator[tuple[slice, np.ndarray]]:
-        """Blocks of rows c (x - a) of dense samples, in float64."""
-        for rows, block in float64_rows(samples):
-            block = block if self.mean is None else block - self.mean
-            yield rows, block if self.feature_weights is None else block * self.feature_weights
+    def _centred_tiles(self, samples: MatrixLike) -> Iterator[tuple[slice, Any, np.ndarray]]:
+        """Rows, columns and tiles c (x - a) of dense samples, in float64, without columns that are not read."""
+        mean, weights = self.mean, self.feature_weights
+        for rows, columns, block in _tiles_of(samples, weights):
+            block = np.asarray(block, dtype=np.float64) if mean is None else block - mean[columns]
+            yield rows, columns, block if weights is None else block * weights[columns]
 
     def _mean_square(self) -> float:
         """||c a||^2."""
@@ -190,12 +191,21 @@ def _dense_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances of the columns, from differences to the first row: a large offset costs no precision."""
     pivot = np.asarray(data[0], dtype=np.float64)
     total, squares = np.zeros(data.shape[1]), np.zeros(data.shape[1])
-    for _, block in float64_rows(data):
-        block = block - pivot
-        total += block.sum(axis=0)
-        squares += np.einsum("ij,ij->j", block, block)
+    for _, columns, block in _tiles_of(data):
+        block = block - pivot[columns]
+        total[columns] += block.sum(axis=0)
+        squares[columns] += np.einsum("ij,ij->j", block, block)
     shift = total / len(data)
     return pivot + shift, np.maximum(squares / len(data) - shift**2, 0.0)
+
+
+def _tiles_of(samples: MatrixLike, weights: np.ndarray | None = None) -> Iterator[tuple[slice, Any, np.ndarray]]:
+    """Rows, columns and tiles of dense samples; with feature weights, of the columns that are read."""
+    n, m = samples.shape
+    read = None if weights is None or weights.all() else np.flatnonzero(weights)
+    for rows, part in tiles(n, m if read is None else len(read)):
+        columns = part if read is None else read[part]
+        yield rows, columns, read_tile(samples, rows, columns)
 
 
 def _sparse_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:

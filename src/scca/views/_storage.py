@@ -3,11 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
+from .._arrays import read_tile, tiles
 from .._compile import compiled
 from .._types import MatrixLike
 from ._sparse_gram import SparseGram
@@ -17,12 +19,8 @@ __all__ = [
     "OperatorStorage",
     "SparseStorage",
     "Storage",
-    "WeightedStorage",
-    "float64_rows",
     "storage_of",
 ]
-
-_BLOCK_ENTRIES = 1 << 20  # entries converted to float64 at a time where the data are float32
 
 
 class Storage(ABC):
@@ -30,6 +28,7 @@ class Storage(ABC):
 
     shape: tuple[int, int]
     n_stored: int  # stored numbers, the cost of one product
+    read: np.ndarray | None = None  # the columns that are not known to be zero; None for all
 
     @abstractmethod
     def matvec(self, v: np.ndarray) -> np.ndarray:
@@ -41,7 +40,7 @@ class Storage(ABC):
 
     @abstractmethod
     def columns(self, indices: np.ndarray) -> np.ndarray:
-        """The chosen columns as a dense float64 array."""
+        """The chosen columns, indices or (unless the storage is sparse) a slice, as a dense float64 array."""
 
     @abstractmethod
     def matmat(self, V: np.ndarray) -> np.ndarray:
@@ -53,53 +52,80 @@ class Storage(ABC):
 
     @abstractmethod
     def restricted(self, columns: np.ndarray) -> "Storage":
-        """A copy of the chosen columns alone, stored the same way."""
+        """The chosen columns alone, stored the same way."""
 
 
 class DenseStorage(Storage):
-    """An array less `shift`, one number per column, subtracted block by block, without a copy of the whole."""
+    """(A - 1 shift') diag(weights) for the chosen columns A of an array, computed tile by tile.
 
-    def __init__(self, array: np.ndarray, shift: np.ndarray | None = None):
+    The array is neither copied nor converted as a whole, and columns of weight 0 are not read.
+    """
+
+    def __init__(
+        self,
+        array: np.ndarray,
+        shift: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        chosen: np.ndarray | None = None,
+    ):
         self.array = array
-        self.shift = shift
-        self.shape = array.shape
-        self.n_stored = array.size
-
-    def _blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        if self.shift is not None:
-            return ((rows, block - self.shift) for rows, block in float64_rows(self.array))
-        whole = [(slice(None), self.array)]  # nothing to convert: a single block
-        return iter(whole) if self.array.dtype == np.float64 else float64_rows(self.array)
+        self.shape = (array.shape[0], array.shape[1] if chosen is None else len(chosen))
+        self.read = None if weights is None or weights.all() else np.flatnonzero(weights)
+        self.n_stored = self.shape[0] * (self.shape[1] if self.read is None else len(self.read))
+        self._shift, self._weights, self._chosen = shift, weights, chosen
+        converted = array.dtype != np.float64 or not isinstance(array, np.ndarray)
+        self._is_plain = not converted and shift is None and chosen is None and self.read is None
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
-        support = np.flatnonzero(v)
-        if 4 * len(support) < len(v):
-            return self.columns(support) @ v[support]
-        out = np.empty(self.shape[0])
-        for rows, block in self._blocks():
-            out[rows] = block @ v
-        return out
+        return self.matmat(v)
 
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         if columns is not None:
             return self.columns(columns).T @ r
+        if self._is_plain:
+            return self._weighted(self.array.T @ r)
         out = np.zeros((self.shape[1], *r.shape[1:]))
-        for rows, block in self._blocks():
-            out += block.T @ r[rows]
+        for rows, part, block in self._tiles(self.read):
+            out[part] += block.T @ r[rows]
+        if self._weights is not None:
+            out *= self._weights if out.ndim == 1 else self._weights[:, None]
         return out
 
-    def columns(self, indices: np.ndarray) -> np.ndarray:
-        block = self.array[:, indices].astype(np.float64, copy=False)
-        return block if self.shift is None else block - self.shift[indices]
+    def columns(self, indices: np.ndarray | slice) -> np.ndarray:
+        block = self._block(slice(None), indices)
+        return block if self._weights is None else block * self._weights[indices]
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return np.vstack([block @ V for _, block in self._blocks()])
+        V = self._weighted(V)
+        support = np.flatnonzero(V if V.ndim == 1 else V.any(axis=1))
+        few = support if 4 * len(support) < len(V) else self.read
+        if few is None and self._is_plain:
+            return self.array @ V
+        out = np.zeros((self.shape[0], *V.shape[1:]))
+        for rows, part, block in self._tiles(few):
+            out[rows] += block @ V[part]
+        return out
 
     def rmatmat(self, R: np.ndarray) -> np.ndarray:
         return self.rmatvec(R)
 
     def restricted(self, columns: np.ndarray) -> Storage:
-        return DenseStorage(self.array[:, columns], None if self.shift is None else self.shift[columns])
+        """The chosen columns, which stay where they are."""
+        shift, weights = (None if part is None else part[columns] for part in (self._shift, self._weights))
+        return DenseStorage(self.array, shift, weights, columns if self._chosen is None else self._chosen[columns])
+
+    def _weighted(self, V: np.ndarray) -> np.ndarray:
+        return V if self._weights is None else (self._weights * V.T).T
+
+    def _tiles(self, columns: np.ndarray | None) -> Iterator[tuple[slice, Any, np.ndarray]]:
+        """Rows, columns and the tile of them, before weights, of all columns or of some."""
+        for rows, part in tiles(self.shape[0], self.shape[1] if columns is None else len(columns)):
+            indices = part if columns is None else columns[part]
+            yield rows, indices, self._block(rows, indices)
+
+    def _block(self, rows: slice, columns: np.ndarray | slice) -> np.ndarray:
+        block = read_tile(self.array, rows, columns if self._chosen is None else self._chosen[columns])
+        return np.asarray(block, dtype=np.float64) if self._shift is None else block - self._shift[columns]
 
 
 class SparseStorage(Storage):
@@ -165,34 +191,6 @@ class SparseStorage(Storage):
         return (rows @ rows.T).toarray()
 
 
-class WeightedStorage(Storage):
-    """A diag(weights) for a stored A, without a copy."""
-
-    def __init__(self, storage: Storage, weights: np.ndarray):
-        self.shape, self.n_stored = storage.shape, storage.n_stored
-        self._storage = storage
-        self._weights = weights
-
-    def matvec(self, v: np.ndarray) -> np.ndarray:
-        return self._storage.matvec(self._weights * v)
-
-    def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        weights = self._weights if columns is None else self._weights[columns]
-        return (weights * self._storage.rmatvec(r, columns).T).T
-
-    def columns(self, indices: np.ndarray) -> np.ndarray:
-        return self._storage.columns(indices) * self._weights[indices]
-
-    def matmat(self, V: np.ndarray) -> np.ndarray:
-        return self._storage.matmat(self._weights[:, None] * V)
-
-    def rmatmat(self, R: np.ndarray) -> np.ndarray:
-        return self._weights[:, None] * self._storage.rmatmat(R)
-
-    def restricted(self, columns: np.ndarray) -> Storage:
-        return WeightedStorage(self._storage.restricted(columns), self._weights[columns])
-
-
 class OperatorStorage(Storage):
     """A scipy LinearOperator; a symmetric one needs no adjoint."""
 
@@ -210,6 +208,7 @@ class OperatorStorage(Storage):
         return product if columns is None else product[columns]
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
+        indices = np.arange(self.shape[1])[indices]
         units = np.zeros((self.shape[1], len(indices)))
         units[indices, np.arange(len(indices))] = 1.0
         return np.asarray(self.operator @ units, dtype=np.float64)
@@ -222,15 +221,6 @@ class OperatorStorage(Storage):
 
     def restricted(self, columns: np.ndarray) -> Storage:
         return DenseStorage(self.columns(columns))
-
-
-def float64_rows(array: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Blocks of rows as float64, so that the whole is never copied."""
-    n, m = array.shape
-    step = max(1, _BLOCK_ENTRIES // max(1, m))
-    for start in range(0, n, step):
-        rows = slice(start, min(n, start + step))
-        yield rows, np.asarray(array[rows], dtype=np.float64)
 
 
 def storage_of(matrix: MatrixLike, *, symmetric: bool = False) -> Storage:

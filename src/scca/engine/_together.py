@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..engine import collected, warn
+from ._warnings import collected, warn
 
 __all__ = ["inner", "parts", "times", "together"]
 
