@@ -10,6 +10,7 @@ where it was interrupted.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
+`python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 `python -m benchmarks retrieval`: the best of up to a million candidates, compared with all, by an index, by NumPy.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
@@ -37,6 +38,7 @@ from . import (
     kernels,
     leave_out,
     memory,
+    million,
     passes,
     peers,
     readability,
@@ -78,6 +80,7 @@ def main() -> None:
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
+        "million": lambda: million.run(arguments.corpus, arguments.pairs),
         "wide": lambda: wide.run(arguments.features),
     }
     known = ["growth", *tables, *runs]
@@ -143,8 +146,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
-        "peers, translation, factors, generation, kernels, leave-out, passes, readability, retrieval, shell, subjects, "
-        "tuning, vectors, wide",
+        "peers, translation, factors, generation, kernels, leave-out, million, passes, readability, retrieval, shell, "
+        "subjects, tuning, vectors, wide",
     )
     parser.add_argument(
         "--quick", action="store_true", help="of 'growth' two small numbers of samples, in about a minute"
