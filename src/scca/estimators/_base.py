@@ -102,10 +102,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """`prepare` for data that are already checked; `x_view` is the result of `prepare_x` for the same X."""
         n_components = self._check_n_components(X, Y)
         preparing = replace(self._preparing(), n_features=self._read_features(X, Y, n_components))
-        views = preparing.views(X, Y, x_view)
+        samples = {"X": preparing.by_columns(X, "X"), "Y": preparing.by_columns(Y, "Y")}
+        views = preparing.views(samples["X"], samples["Y"], x_view)
         return PreparedPair(
             views={name: self._view(view, name, n_components) for name, view in views.items()},
-            samples={"X": X, "Y": Y},
+            samples=samples,
             dtypes={"X": X.dtype, "Y": Y.dtype},
             n_components=n_components,
             known=known or Known(X.shape[1], None, Y.shape[1], None),

@@ -26,7 +26,7 @@ from .._wording import called, either
 from ..engine import Pairs, blas_threads_for, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
-from ..views import Projector, View
+from ..views import Compressed, Projector, View
 from ._base import PairedTransformer, in_types
 from ._components import EmptyComponentWarning
 from ._factor_settings import FactorSettings
@@ -152,7 +152,8 @@ class FactorComponents(PairedTransformer):
 
     def _pairs(self, pair: PreparedPair) -> Pairs:
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))
-        return Pairs(pair.samples["X"], pair.samples["Y"], kernels)
+        X, Y = (data.rows if isinstance(data, Compressed) else data for data in (pair.samples["X"], pair.samples["Y"]))
+        return Pairs(X, Y, kernels)
 
     def _draws(self) -> np.random.RandomState:
         """The generator that draws the pairs left out; without a seed, the same ones in every fit."""

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from .._arrays import ChosenRows, chosen_rows
 from .._frames import Features
 from .._types import MatrixLike
-from ..views import FeatureView, Kernel, LowRankKernelView, Preparation, PreparedView, StoredKernelView
+from ..views import Compressed, FeatureView, Kernel, LowRankKernelView, Preparation, PreparedView, StoredKernelView
 from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, shared_weights
 
 __all__ = ["Known", "Prepared", "PreparedPair", "Preparing"]
@@ -42,7 +42,7 @@ class PreparedPair:
     ----------
     views : dict of str to PreparedView
         X and Y as the estimator represents them, features or kernels.
-    samples : dict of str to the checked data
+    samples : dict of str to the checked data, or `Compressed` if they are sparse
         From which a view can be prepared again, with fewer features.
     dtypes : dict of str to dtype
         Of X and Y, and so of the results.
@@ -93,7 +93,7 @@ class Preparing:
 
     def views(self, X: MatrixLike, Y: MatrixLike, x_view: Prepared | None = None) -> dict[str, Prepared]:
         """The prepared views of checked data, by name; `x_view` is the result of `unweighted` for the same X."""
-        data = {"X": self._by_columns(X, "X"), "Y": self._by_columns(Y, "Y")}
+        data = {"X": self.by_columns(X, "X"), "Y": self.by_columns(Y, "Y")}
         views = {"X": x_view or self.unweighted(data["X"], "X"), "Y": self.unweighted(data["Y"], "Y")}
         n = views["X"].shape[0]
         if not self.weighted or n < FEWEST_PAIRS:
@@ -113,12 +113,12 @@ class Preparing:
             return view.among(rows)
         if len(rows) == view.shape[0]:
             return view
-        samples = chosen_rows(samples, rows)
+        samples = chosen_rows(samples.rows if isinstance(samples, Compressed) else samples, rows)
         return self._fitted(samples).transform(samples)
 
     def unweighted(self, samples: MatrixLike, name: str) -> Prepared:
         """One view, centred and scaled."""
-        samples = self._by_columns(samples, name)
+        samples = self.by_columns(samples, name)
         if name not in self.kernels:
             return self._fitted(samples).transform(samples)
         settings: dict[str, Any] = {"center": self.center, "normalize": self.normalize, "n_jobs": self.n_jobs}
@@ -130,11 +130,11 @@ class Preparing:
     def _fitted(self, samples: MatrixLike) -> Preparation:
         return Preparation.fit(samples, center=self.center, normalize=self.normalize)
 
-    def _by_columns(self, samples: MatrixLike, name: str) -> Any:
+    def by_columns(self, samples: MatrixLike | Compressed, name: str) -> Any:
         """Sparse features by columns, converted once, since all products need them so; kernels need arrays."""
         if isinstance(samples, ChosenRows) and name in self.kernels:
             return np.asarray(samples)
-        return sp.csc_array(samples) if sp.issparse(samples) and name not in self.kernels else samples
+        return Compressed(samples) if sp.issparse(samples) and name not in self.kernels else samples
 
 
 def _weighted(view: Prepared, samples: MatrixLike, weights: np.ndarray | None) -> Prepared:

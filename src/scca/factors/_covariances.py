@@ -29,14 +29,19 @@ def covariance(first: FeatureView, second: FeatureView, dtype: type = np.float64
 
     else:
         step = _FEATURES_PER_TASK
-        columns, rows = one.csc, other.rows
+        columns, rows = one.stored.columns, other.stored.rows
         stored = (columns.data, columns.indices, columns.indptr, rows.data, rows.indices, rows.indptr)
         weights = sample_scale(first) * sample_scale(second)
         a, b = (np.zeros(view.shape[1]) if view.mean is None else view.mean for view in (first, second))
+        factors = [
+            np.ones(storage.shape[1]) if storage.weights is None else storage.weights for storage in (one, other)
+        ]
         sums = one.rmatvec(weights), other.rmatvec(weights)
 
         def compute(chosen: slice) -> None:
-            _covariances(*stored, weights, a, sums[0], b, sums[1], weights.sum(), chosen.start, chosen.stop, out)
+            _covariances(
+                *stored, weights, *factors, a, sums[0], b, sums[1], weights.sum(), chosen.start, chosen.stop, out
+            )
 
     together(compute, parts(0, first.shape[1], step))
     return out
@@ -51,6 +56,8 @@ def _covariances(
     columns: np.ndarray,
     row_starts: np.ndarray,
     weights: np.ndarray,
+    a_factors: np.ndarray,
+    b_factors: np.ndarray,
     a: np.ndarray,
     a_sums: np.ndarray,
     b: np.ndarray,
@@ -60,18 +67,19 @@ def _covariances(
     last: int,
     out: np.ndarray,
 ) -> None:
-    """Rows first:last of (A - 1 a')' W (B - 1 b'), through the rows of B.
+    """Rows first:last of (A F - 1 a')' W (B G - 1 b'), through the rows of B.
 
-    W has the weights of the samples, whose sum is `weight`; the sums are A'W 1 and B'W 1.
+    W has the weights of the samples, whose sum is `weight`, F and G the factors of the features; the sums are
+    F A'W 1 and G B'W 1.
     """
     line = np.empty(len(b))
     for j in range(first, last):
-        for other in range(len(b)):
-            line[other] = (weight * a[j] - a_sums[j]) * b[other] - a[j] * b_sums[other]
+        line[:] = 0.0
         for p in range(np.uint64(starts[j]), np.uint64(starts[j + 1])):
             i = np.uint64(rows[p])
             value = by_column[p] * weights[i]
             for q in range(np.uint64(row_starts[i]), np.uint64(row_starts[i + np.uint64(1)])):
                 line[np.uint64(columns[q])] += value * by_row[q]
-        for other in range(len(b)):
-            out[j, other] = line[other]
+        for k in range(len(b)):
+            of_means = (weight * a[j] - a_sums[j]) * b[k] - a[j] * b_sums[k]
+            out[j, k] = a_factors[j] * b_factors[k] * line[k] + of_means

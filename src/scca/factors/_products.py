@@ -26,44 +26,57 @@ class Products:
     """A view M (n x m) with its ridge: products with M, with M', and approximately with (M'M + ridge)^-1.
 
     Sparse features are read by rows: a row of scores is then read and written once, which is several times faster than
-    by columns. Centring and scaling are applied within the products, M = D (A - 1 a'), D the scales of the samples.
+    by columns. Feature weights, centring and scaling are applied within the products.
     """
 
     def __init__(self, view: FeatureView, ridge: float = 0.0):
         self.shape = view.shape
         self.ridge = ridge
         self._view = view
-        self._rows = view.storage.rows if isinstance(view.storage, SparseStorage) else None
+        self._storage = view.storage if isinstance(view.storage, SparseStorage) else None
         self._scale = sample_scale(view)
 
     @property
     def by_rows(self) -> bool:
         """Whether products with some of the rows cost only their share."""
-        return self._rows is not None
+        return self._storage is not None
 
-    def scores(self, W: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """M W, for some rows of M."""
-        if self._rows is None:
-            return self._view.matmat(W)[rows]
-        out = np.empty((len(rows), W.shape[1]))
+    @property
+    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        assert self._storage is not None
+        rows = self._storage.stored.rows
+        return rows.data, rows.indices, rows.indptr
+
+    def scores(self, W: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        """A function from some rows, their numbers, to these rows of M W."""
+        if self._storage is None:
+            return lambda rows: self._view.matmat(W)[rows]
+        weighted = np.ascontiguousarray(self._storage.of_columns(W), dtype=np.float64)
         shift = np.zeros(W.shape[1]) if self._view.mean is None else self._view.mean @ W
-        stored = self._rows.data, self._rows.indices, self._rows.indptr
-        _row_scores(*stored, rows, self._scale, np.ascontiguousarray(W), shift, out)
-        return out
+
+        def of_rows(rows: np.ndarray) -> np.ndarray:
+            out = np.empty((len(rows), len(shift)))
+            _row_scores(*self._rows, rows, self._scale, weighted, shift, out)
+            return out
+
+        return of_rows
 
     def add_correlations(self, T: np.ndarray, rows: np.ndarray, out: np.ndarray, total: np.ndarray) -> None:
-        """Add A'D T over some rows to `out`, and 1'D T to `total`; `centred` makes M'T of both."""
-        assert self._rows is not None
-        _row_correlations(self._rows.data, self._rows.indices, self._rows.indptr, rows, self._scale, T, out, total)
+        """Add A'D T over some rows to `out`, and 1'D T to `total`; `prepared` makes M'T of both."""
+        _row_correlations(*self._rows, rows, self._scale, T, out, total)
 
-    def centred(self, out: np.ndarray, total: np.ndarray) -> np.ndarray:
+    def prepared(self, out: np.ndarray, total: np.ndarray) -> np.ndarray:
+        assert self._storage is not None
+        out = self._storage.of_columns(out)
         if self._view.mean is not None:
             out -= np.outer(self._view.mean, total)
         return out
 
     def correlate_all(self, T: np.ndarray) -> np.ndarray:
         """M'T for scores of all samples."""
-        return self._view.rmatmat(T) if self._rows is None else correlate([self], lambda rows: T[rows], T.shape[1])[0]
+        return (
+            self._view.rmatmat(T) if self._storage is None else correlate([self], lambda rows: T[rows], T.shape[1])[0]
+        )
 
     def regularised(self, W: np.ndarray) -> np.ndarray:
         """(M'M + ridge) W."""
@@ -121,11 +134,11 @@ class Products:
 
 def images(products: Sequence[Products], blocks: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
     """For directions W_v of every view: found[v][u] = A_u'A_v W_v for every view u, plus ridge W_v for u = v."""
-    blocks = [np.ascontiguousarray(block) for block in blocks]
     ends = np.cumsum([block.shape[1] for block in blocks])
+    sides = [product.scores(block) for product, block in zip(products, blocks, strict=True)]
 
     def scores(rows: np.ndarray) -> np.ndarray:
-        return np.hstack([product.scores(block, rows) for product, block in zip(products, blocks, strict=True)])
+        return np.hstack([side(rows) for side in sides])
 
     sums = correlate(products, scores, int(ends[-1]))
     found = [list(split) for split in zip(*(np.hsplit(side, ends[:-1]) for side in sums), strict=True)]
@@ -161,7 +174,7 @@ def correlate(
         for (out, total), (more, rest) in zip(first, lane, strict=True):
             out += more
             total += rest
-    return [product.centred(out, total) for product, (out, total) in zip(products, first, strict=True)]
+    return [product.prepared(out, total) for product, (out, total) in zip(products, first, strict=True)]
 
 
 def row_lanes(products: Sequence[Products], n_columns: int) -> list[slice]:

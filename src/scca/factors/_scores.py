@@ -60,11 +60,11 @@ class PooledScores:
 
     def blocks(self) -> Callable[[np.ndarray], np.ndarray]:
         """A function from some rows, their numbers, to their scores."""
-        sides = [(Products(view), np.ascontiguousarray(W)) for view, W in zip(self.views, self.weights, strict=True)]
+        sides = [Products(view).scores(W) for view, W in zip(self.views, self.weights, strict=True)]
 
         def block(rows: np.ndarray) -> np.ndarray:
             rows = rows if self.rows is None else self.rows[rows]
-            first, *others = (products.scores(W, rows) for products, W in sides)
+            first, *others = (side(rows) for side in sides)
             for scores in others:
                 first += scores
             return first

@@ -10,7 +10,7 @@ from ._oriented import OrientedView
 from ._preparation import Preparation, inverse_norms
 from ._projector import Projector
 from ._selection import ColumnSelection, Selection
-from ._storage import SparseStorage, storage_of
+from ._storage import Compressed, SparseStorage, storage_of
 from .base import PreparedView, View
 
 __all__ = [
@@ -42,4 +42,5 @@ __all__ = [
     # storage
     "storage_of",
     "SparseStorage",
+    "Compressed",
 ]

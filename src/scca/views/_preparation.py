@@ -8,15 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._arrays import read_tile, tiles
+from .._compile import compiled
 from .._types import MatrixLike
 from ._features import FeatureView
-from ._storage import DenseStorage, SparseStorage, Storage
+from ._storage import Compressed, DenseStorage, SparseStorage, Storage
 
 __all__ = ["Preparation", "inverse_norms"]
 
 _EPSILON = np.finfo(np.float64).eps
 _DWARFED = 1e6  # times its variance: a larger squared mean costs the deviations their precision
 _SUBTRACTED = (16 * _EPSILON) ** 2  # of ||x||^2: rounding error of ||x - a||^2 if x = a
+_SMALL_PART = 0.5  # of the entries: if fewer are of features that are read, these are copied, for faster products
 _EXPANDED = 1e-14  # of the terms of x'x - 2 x'a + a'a: its rounding error if x = a
 
 
@@ -52,19 +54,20 @@ class Preparation:
     blank: bool = False
 
     @classmethod
-    def fit(cls, data: MatrixLike, *, center: bool = True, normalize: bool = True) -> "Preparation":
+    def fit(cls, data: MatrixLike | Compressed, *, center: bool = True, normalize: bool = True) -> "Preparation":
         """Learn the means from a checked array or sparse matrix."""
         if not center:
             return cls(normalize=normalize)
-        mean, variance = _sparse_moments(data) if sp.issparse(data) else _dense_moments(data)
+        mean, variance = _sparse_moments(data) if _is_sparse(data) else _dense_moments(data)
         return cls(mean, normalize, offset=np.flatnonzero(mean**2 > _DWARFED * variance))
 
     def weighted(self, feature_weights: np.ndarray | None) -> "Preparation":
         """The same with other feature weights."""
         return replace(self, feature_weights=feature_weights)
 
-    def transform(self, samples: MatrixLike) -> FeatureView:
+    def transform(self, samples: MatrixLike | Compressed) -> FeatureView:
         """The prepared samples, one row per sample."""
+        samples = Compressed(samples) if sp.issparse(samples) else samples
         squares, noise, size = self._square_norms(samples)
         scale = inverse_norms(squares, noise) if self.normalize else None
         if self.blank:
@@ -105,9 +108,11 @@ class Preparation:
 
     def reads(self, samples: MatrixLike) -> np.ndarray:
         """Whether each sample has a value other than zero in any feature that is read."""
-        if sp.issparse(samples):
-            read = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights != 0
-            return (samples != 0).astype(np.float64) @ read > 0
+        if _is_sparse(samples):
+            read = np.ones(samples.shape[1], dtype=bool) if self.feature_weights is None else self.feature_weights != 0
+            columns, found = _columns_of(samples), np.zeros(samples.shape[0], dtype=bool)
+            _find_read(columns.data, columns.indices, columns.indptr, read, found)
+            return found
         found = np.zeros(samples.shape[0], dtype=bool)
         for rows, _, block in _tiles_of(samples, self.feature_weights):
             found[rows] |= block.any(axis=1)
@@ -119,12 +124,14 @@ class Preparation:
         """c x in the cheapest storage, and the mean still to be subtracted."""
         weights = self.feature_weights
         mean = self.mean if self.mean is None or weights is None else weights * self.mean
-        if sp.issparse(samples):
-            columns = sp.csc_array(samples)
+        if _is_sparse(samples):
+            stored = samples if isinstance(samples, Compressed) else Compressed(samples)
             if mean is not None and len(self.offset):
-                columns, mean = self._without_offset(columns), mean.copy()
+                stored, mean = Compressed(self._without_offset(stored.columns)), mean.copy()
                 mean[self.offset] = 0.0
-            return SparseStorage(columns if weights is None else _weighted(columns, weights)), mean
+            if weights is not None and _of_read(stored.columns, weights) < _SMALL_PART * stored.columns.nnz:
+                return SparseStorage(_weighted(stored.columns, weights)), mean
+            return SparseStorage(stored, weights), mean
         if shifted:
             return DenseStorage(samples, self.mean, weights), None
         return DenseStorage(samples, weights=weights), mean
@@ -143,7 +150,7 @@ class Preparation:
 
     def _square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
         """||c (x - a)||^2 of every sample, a bound on its rounding error, and the sum of all ||c x||^2."""
-        return self._sparse_square_norms(samples) if sp.issparse(samples) else self._dense_square_norms(samples)
+        return self._sparse_square_norms(samples) if _is_sparse(samples) else self._dense_square_norms(samples)
 
     def _dense_square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
         squares = np.zeros(samples.shape[0])
@@ -169,22 +176,36 @@ class Preparation:
         """Rounding error of ||c (x - a)||^2 if x = a, from ||c x|| <= ||c (x - a)|| + ||c a||."""
         return _SUBTRACTED * (np.sqrt(squares) + np.sqrt(self._mean_square())) ** 2
 
-    def _sparse_square_norms(self, samples: MatrixLike) -> tuple[np.ndarray, np.ndarray, float]:
+    def _sparse_square_norms(self, samples: MatrixLike | Compressed) -> tuple[np.ndarray, np.ndarray, float]:
+        columns = _columns_of(samples)
         weights = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights
         expanded = weights.copy()
         expanded[self.offset] = 0.0
-        entries = _weighted(samples.astype(np.float64), expanded)
-        size = np.asarray(entries.power(2).sum(axis=1)).ravel()
+        mean = np.zeros(len(expanded)) if self.mean is None else expanded * self.mean
+        size, along = np.zeros(samples.shape[0]), np.zeros(samples.shape[0])
+        _add_row_sums(columns.data, columns.indices, columns.indptr, expanded, mean, size, along)
         if self.mean is None:
             return size, 0.0 * size, float(size.sum())
-        mean = expanded * self.mean
         terms = size + mean @ mean
-        squares, noise = terms - 2 * (entries @ mean), _EXPANDED * terms
+        squares, noise = terms - 2 * along, _EXPANDED * terms
         if len(self.offset):
-            block = samples[:, self.offset].toarray().astype(np.float64)
+            block = columns[:, self.offset].toarray().astype(np.float64)
             noise += _SUBTRACTED * np.sum((block * weights[self.offset]) ** 2, axis=1)
             squares += np.sum(((block - self.mean[self.offset]) * weights[self.offset]) ** 2, axis=1)
         return squares, noise, float(size.sum())
+
+
+def _is_sparse(samples: MatrixLike | Compressed) -> bool:
+    return isinstance(samples, Compressed) or sp.issparse(samples)
+
+
+def _columns_of(samples: MatrixLike | Compressed) -> sp.csc_array:
+    return samples.columns if isinstance(samples, Compressed) else sp.csc_array(samples)
+
+
+def _of_read(columns: sp.csc_array, weights: np.ndarray) -> int:
+    """How many entries are stored of columns with a weight."""
+    return int(np.diff(columns.indptr)[weights != 0].sum())
 
 
 def _dense_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
@@ -208,14 +229,14 @@ def _tiles_of(samples: MatrixLike, weights: np.ndarray | None = None) -> Iterato
         yield rows, columns, read_tile(samples, rows, columns)
 
 
-def _sparse_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_moments(data: MatrixLike | Compressed) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances of the columns; for columns far from zero, from differences to their first entry."""
-    n, entries = data.shape[0], data.astype(np.float64)  # scipy.sparse adds float32 up in float32
-    mean = np.asarray(entries.sum(axis=0)).ravel() / n
-    variance = np.asarray(entries.power(2).sum(axis=0)).ravel() / n - mean**2
+    n, storage = data.shape[0], SparseStorage(_columns_of(data))
+    mean = storage.rmatvec(np.ones(n)) / n
+    variance = storage.square_norms(np.ones(n)) / n - mean**2
     far = np.flatnonzero(mean**2 > 1e-3 * _DWARFED * variance)  # the difference above is then imprecise
     if len(far):
-        mean[far], variance[far] = _dense_moments(data[:, far].toarray())
+        mean[far], variance[far] = _dense_moments(storage.columns(far))
     return mean, variance
 
 
@@ -228,6 +249,38 @@ def _weighted(data: MatrixLike, weights: np.ndarray) -> Any:
         scaled = scaled.copy()
         scaled.eliminate_zeros()
     return scaled
+
+
+# Indices are converted to unsigned below: for signed ones numba allows negative values, which doubles the time.
+
+
+@compiled
+def _add_row_sums(
+    data: np.ndarray,
+    indices: np.ndarray,
+    indptr: np.ndarray,
+    weights: np.ndarray,
+    mean: np.ndarray,
+    size: np.ndarray,
+    along: np.ndarray,
+) -> None:
+    """size += ||c x||^2 and along += (c x)'mean of every row x of a matrix given by its columns."""
+    for j in range(len(weights)):
+        if weights[j] != 0.0:
+            for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+                i, value = np.uint64(indices[p]), weights[j] * data[p]
+                size[i] += value * value
+                along[i] += value * mean[j]
+
+
+@compiled
+def _find_read(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, read: np.ndarray, found: np.ndarray) -> None:
+    """Mark every row that has an entry other than zero in a column that is read."""
+    for j in range(len(read)):
+        if read[j]:
+            for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
+                if data[p] != 0:
+                    found[np.uint64(indices[p])] = True
 
 
 def inverse_norms(squares: np.ndarray, noise: np.ndarray) -> np.ndarray:

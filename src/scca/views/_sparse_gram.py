@@ -30,9 +30,15 @@ class SparseGram:
     Every pair of entries that share a sample adds one product, so columns are kept sorted by sample.
     """
 
-    def __init__(self, arrays: tuple[np.ndarray, np.ndarray, np.ndarray], weights: np.ndarray):
+    def __init__(
+        self,
+        arrays: tuple[np.ndarray, np.ndarray, np.ndarray],
+        weights: np.ndarray,
+        column_weights: np.ndarray | None = None,
+    ):
         self._arrays = arrays
         self.weights = weights
+        self._column_weights = column_weights
         self._parts: list[_Part] = []
 
     def products(self, columns: np.ndarray, start: int) -> np.ndarray:
@@ -49,6 +55,8 @@ class SparseGram:
         new = self._part(columns, start, len(columns))
         _add_products_within(self.weights, *new[2:], start, out)
         self._parts.append(new)
+        if self._column_weights is not None:
+            out *= self._column_weights[columns[start:], None] * self._column_weights[columns]
         return out.T
 
     def _part(self, columns: np.ndarray, begin: int, end: int) -> _Part:

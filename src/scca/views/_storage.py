@@ -15,6 +15,7 @@ from .._types import MatrixLike
 from ._sparse_gram import SparseGram
 
 __all__ = [
+    "Compressed",
     "DenseStorage",
     "OperatorStorage",
     "SparseStorage",
@@ -128,66 +129,87 @@ class DenseStorage(Storage):
         return np.asarray(block, dtype=np.float64) if self._shift is None else block - self._shift[columns]
 
 
-class SparseStorage(Storage):
-    """Compressed columns; the matrix is never made dense or converted to another dtype."""
+class Compressed:
+    """A sparse matrix by columns and, once they are needed, by rows; all storages of the same samples share it."""
 
     def __init__(self, matrix: MatrixLike):
-        self.csc = sp.csc_array(matrix)
-        self.shape = self.csc.shape
-        self.n_stored = self.csc.nnz
-        self._arrays = self.csc.data, self.csc.indices, self.csc.indptr
-        self._all_columns = np.arange(self.shape[1])
+        self.columns = sp.csc_array(matrix)
+        self.shape: tuple[int, int] = self.columns.shape
+        if sp.issparse(matrix) and matrix.format == "csr":
+            self.rows = sp.csr_array(matrix)  # replaces the property below
 
     @cached_property
     def rows(self) -> sp.csr_array:
-        """The same matrix by rows, for products with many vectors: a row of scores is read and written once."""
-        return self.csc.tocsr()
+        """For products with many vectors: a row of scores is read and written once."""
+        return self.columns.tocsr()
+
+
+class SparseStorage(Storage):
+    """A diag(weights) for a sparse A, which is never made dense, converted to another dtype or copied."""
+
+    def __init__(self, matrix: MatrixLike | Compressed, weights: np.ndarray | None = None):
+        self.stored = matrix if isinstance(matrix, Compressed) else Compressed(matrix)
+        self.weights = weights
+        self.shape = self.stored.shape
+        columns = self.stored.columns
+        self.n_stored = columns.nnz
+        self._arrays = columns.data, columns.indices, columns.indptr
+        self.read = None if weights is None or weights.all() else np.flatnonzero(weights)
+
+    def of_columns(self, values: np.ndarray, columns: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """Values (m,) or (m, k) of all or some columns, times their weights."""
+        return values if self.weights is None else (values.T * self.weights[columns]).T
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
+        v = self.of_columns(v)
         support = np.flatnonzero(v)
         out = np.zeros(self.shape[0])
         _add_columns(*self._arrays, support, v[support], out)
         return out
 
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        columns = self._all_columns if columns is None else columns
+        columns = np.arange(self.shape[1]) if columns is None else columns
         rows = np.ascontiguousarray(np.atleast_2d(r.T))
         out = np.empty((len(rows), len(columns)))
         for row, products in zip(rows, out, strict=True):
             _dot_columns(*self._arrays, columns, row, products)
-        return out.T if r.ndim == 2 else out[0]
+        return self.of_columns(out.T if r.ndim == 2 else out[0], columns)
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
-        return self.csc[:, indices].astype(np.float64, copy=False).toarray()
+        block = self.stored.columns[:, indices].astype(np.float64, copy=False).toarray()
+        return block if self.weights is None else block * self.weights[indices]
 
     def matmat(self, V: np.ndarray) -> np.ndarray:
-        return self.csc @ np.ascontiguousarray(V, dtype=np.float64)
+        return self.stored.columns @ np.ascontiguousarray(self.of_columns(V), dtype=np.float64)
 
     def rmatmat(self, R: np.ndarray) -> np.ndarray:
-        return self.csc.T @ np.ascontiguousarray(R, dtype=np.float64)
+        return self.of_columns(self.stored.columns.T @ np.ascontiguousarray(R, dtype=np.float64))
 
     def restricted(self, columns: np.ndarray) -> Storage:
-        return SparseStorage(self.csc[:, columns])
+        return SparseStorage(self.stored.columns[:, columns], None if self.weights is None else self.weights[columns])
 
-    def gram(self, weights: np.ndarray | None) -> SparseGram:
+    def gram(self, sample_weights: np.ndarray | None) -> SparseGram:
         """Products of a growing selection of columns, weighted by sample."""
-        return SparseGram(self._arrays, np.ones(self.shape[0]) if weights is None else weights)
+        sample_weights = np.ones(self.shape[0]) if sample_weights is None else sample_weights
+        return SparseGram(self._arrays, sample_weights, self.weights)
 
-    def square_norms(self, weights: np.ndarray) -> np.ndarray:
-        """The diagonal of A' diag(weights) A."""
+    def square_norms(self, sample_weights: np.ndarray) -> np.ndarray:
+        """The diagonal of the matrix' product with itself, weighted by sample."""
         out = np.empty(self.shape[1])
-        _square_columns(*self._arrays, weights, out)
-        return out
+        _square_columns(*self._arrays, sample_weights, out)
+        return out if self.weights is None else out * self.weights**2
 
     def quadratic_forms(self, Q: np.ndarray) -> np.ndarray:
         """a'Q a of every column a, Q symmetric."""
         out = np.empty(self.shape[1])
         _quadratic_columns(*self._arrays, Q, out)
-        return out
+        return out if self.weights is None else out * self.weights**2
 
     def outer(self) -> np.ndarray:
-        """A A', a dense array with one row and column per sample."""
-        rows = self.csc.tocsr().astype(np.float64)
+        """Inner products of all samples, a dense array with one row and column per sample."""
+        rows = self.stored.rows.astype(np.float64)
+        if self.weights is not None:
+            rows.data *= self.weights[rows.indices]
         return (rows @ rows.T).toarray()
 
 
