@@ -50,3 +50,12 @@ def test_the_ridge_is_raised_to_leave_a_share_unexplained_and_no_further(rng, ch
     again = weigh_features(view, T, chosen, found.ridge)  # the weights of the ridge that is told
     np.testing.assert_allclose(again.weights, found.weights, atol=1e-12)
     assert np.abs(found.dual_gap).max() < 1e-12
+
+
+def test_a_ridge_below_rounding_error_is_used_nonetheless(rng):
+    X = rng.standard_normal((12, 5))
+    X = np.hstack([X, X])  # of half the rank
+    view = Preparation.fit(X).transform(X)
+    t = view.columns(np.arange(5)) @ np.ones(5)
+    found = weigh_features(view, t[:, None], [np.arange(10)], 1e-18)
+    np.testing.assert_allclose(view.matmat(found.weights)[:, 0], t, atol=1e-6)

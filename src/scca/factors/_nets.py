@@ -14,6 +14,7 @@ from ._products import Products
 __all__ = ["Nets"]
 
 _FIRST = 75  # coordinates added at first
+_USUAL_ROUNDS, _NEARLY = 5, 0.8  # of products, and the share that further ones count as done, for progress
 _INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved
 
 CountAt = Callable[[float], int]
@@ -101,7 +102,8 @@ class Nets:
                 if j not in going:
                     passes = self._nets[j].n_products - before[j]
                     solved[j] = self._result(j, mus[j], certificates[j].objective, gaps[j], n_iter, passes)
-            report(self._what, len(solved), len(penalties))
+            usual = min((n_iter + 1) / _USUAL_ROUNDS, _NEARLY)
+            report(self._what, len(solved) + len(going) * usual, len(penalties))
             if not going:
                 return solved
             self._grow({j: new[j] for j in going if len(new[j])})

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.optimize import brentq
 
 from ..views import FeatureView, View
@@ -53,13 +53,15 @@ def weigh_features(
     some = [j for j in range(n_factors) if len(chosen[j])]
     for j, gram in zip(some, grams(view, [(chosen[j], chosen[j]) for j in some]), strict=True):
         target, square = targets[chosen[j], j], squares[j]
-        values, Q = eigh(gram)
-        along = Q.T @ target
-        ridges[j] = _raised(np.maximum(values, 0.0), along**2, most_explained * square, float(ridges[j]))
-        w = Q @ (along / (values + ridges[j]))
+        w = _regressed(gram, target, ridges[j])
         products = gram @ w
-        of_residual = target - products  # A'r
         residual = square - 2.0 * (w @ target) + w @ products  # r'r
+        if square - residual > most_explained * square:
+            ridges[j] = _raised(gram, target, most_explained * square, float(ridges[j]))
+            w = _regressed(gram, target, ridges[j])
+            products = gram @ w
+            residual = square - 2.0 * (w @ target) + w @ products
+        of_residual = target - products  # A'r
         weights[chosen[j], j] = w
         objective[j] = residual + ridges[j] * (w @ w)
         bound = 2.0 * (square - w @ target) - residual - of_residual @ of_residual / ridges[j]
@@ -67,12 +69,23 @@ def weigh_features(
     return Weighing(weights, objective, dual_gap, ridges)
 
 
-def _raised(values: np.ndarray, squares: np.ndarray, most: float, ridge: float) -> float:
+def _regressed(gram: np.ndarray, target: np.ndarray, ridge: float) -> np.ndarray:
+    """(gram + ridge)^-1 target."""
+    try:
+        return cho_solve(cho_factor(gram + ridge * np.eye(len(gram)), lower=True), target)
+    except LinAlgError:  # the ridge is below rounding error
+        values, Q = eigh(gram)
+        return Q @ ((Q.T @ target) / (np.maximum(values, 0.0) + ridge))
+
+
+def _raised(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> float:
     """The smallest ridge, at least `ridge`, that explains no more than `most` of ||t||^2.
 
     With A'A = Q diag(values) Q' and `squares` those of Q'A't, ||t||^2 - ||t - A w||^2 is the sum of
     squares (values + 2 ridge) / (values + ridge)^2.
     """
+    values, Q = eigh(gram)
+    values, squares = np.maximum(values, 0.0), (Q.T @ target) ** 2
 
     def excess(log_ridge: float) -> float:
         at = np.exp(log_ridge)
