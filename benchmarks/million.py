@@ -18,7 +18,8 @@ from ._table import print_table
 
 __all__ = ["run"]
 
-_WORDS, _SUBJECTS, _OF_SUBJECT = 60_000, 500, 200
+_WORDS, _NO_SUBJECT = 60_000, 50
+_SHAPE = _SUBJECTS, _OF_SUBJECT = 500, 200  # words, counted as often as they are drawn
 _BLOCK = 20_000  # pairs generated at a time
 _LENGTH = 17  # words of a sentence, on average
 _FROM_SUBJECT, _LOST = 0.5, 0.2
@@ -76,7 +77,8 @@ def _pairs(n_pairs: int) -> Iterator[tuple[list[str], list[str]]]:
     languages = [_spelt(rng, _WORDS) for _ in range(2)]
     whole = _cumulative(_WORDS)
     within = _cumulative(_OF_SUBJECT)
-    subjects = np.sort(rng.integers(50, _WORDS, (_SUBJECTS, _OF_SUBJECT)), axis=1)  # the most frequent are of none
+    # frequent words are of many subjects, but the most frequent of none
+    subjects = np.sort(_NO_SUBJECT + np.searchsorted(_cumulative(_WORDS - _NO_SUBJECT), rng.random(_SHAPE)), axis=1)
     of_subjects = _cumulative(_SUBJECTS)
     for start in range(0, n_pairs, _BLOCK):
         count = min(_BLOCK, n_pairs - start)
