@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from oracles import prepare
+from oracles import assert_is, prepare
 
 from scca import KernelCCA, SparseCCA
-from scca.views import Preparation
+from scca.factors._covariances import covariance
+from scca.factors._products import Products, images
+from scca.views import Compressed, Preparation
 
 STORES = [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array, sp.csr_matrix]
 
@@ -139,3 +141,28 @@ def test_kernel_cca_can_have_the_same_weights(rng):
     few = KernelCCA(2, feature_weights="shared", n_features=4).fit(X, Y)
     assert np.count_nonzero(few.x_feature_weights_) == 4
     np.testing.assert_allclose(prepare(X), dense(Preparation.fit(X).transform(X)), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_read", [12, 10, 3])  # all, most (weighted within products), few (copied)
+@pytest.mark.parametrize("given", [sp.csr_array, sp.csc_array])
+def test_weighted_sparse_views_are_the_weighted_matrix(rng, n_read, given):
+    X = rng.standard_normal((20, 12)) * (rng.random((20, 12)) < 0.6)
+    weights = np.where(np.arange(12) < n_read, rng.uniform(0.5, 2, 12), 0.0)
+    stored = Compressed(given(X))
+    view = Preparation.fit(stored).weighted(weights).transform(stored)
+    M = exact(X, X, weights)
+    assert_is(view, M, rng)
+    np.testing.assert_allclose(view.outer(), M @ M.T, atol=1e-12)
+    H = rng.standard_normal((20, 20))
+    residual, around_mean = view.deviations(H)
+    np.testing.assert_allclose(residual, np.sum((H @ M) ** 2, axis=0), atol=1e-10)
+    np.testing.assert_allclose(around_mean, np.sum((M - M.mean(axis=0)) ** 2, axis=0), atol=1e-12)
+    W = rng.standard_normal((12, 2))
+    np.testing.assert_allclose(view.matmat(W), M @ W, atol=1e-12)
+    np.testing.assert_allclose(view.rmatmat(M @ W), M.T @ M @ W, atol=1e-12)
+    np.testing.assert_allclose(covariance(view, view), M.T @ M, atol=1e-12)
+    np.testing.assert_allclose(images([Products(view, 0.5)], [W])[0][0], M.T @ M @ W + 0.5 * W, atol=1e-12)
+    some = np.array([1, 2, 11])
+    np.testing.assert_allclose(dense(view.restricted(some)), M[:, some], atol=1e-12)
+    assert (view.storage.stored is stored) == (n_read > 3)
+    assert stored.columns.toarray().tolist() == X.tolist()  # the samples are as they were
