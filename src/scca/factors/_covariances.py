@@ -17,44 +17,59 @@ def sample_scale(view: FeatureView) -> np.ndarray:
     return np.ones(view.shape[0]) if view.scale is None else view.scale
 
 
-def covariance(first: FeatureView, second: FeatureView, dtype: type = np.float64) -> np.ndarray:
-    """M'N of two views of the same samples, summed in double precision."""
-    out: np.ndarray = np.empty((first.shape[1], second.shape[1]), dtype=dtype)
+def covariance(
+    first: FeatureView,
+    second: FeatureView,
+    dtype: type = np.float64,
+    rows: np.ndarray | None = None,
+    columns: np.ndarray | None = None,
+) -> np.ndarray:
+    """M'N of two views of the same samples, summed in double precision: of all features, or of chosen ones of each."""
+    rows = np.arange(first.shape[1]) if rows is None else rows
+    columns = np.arange(second.shape[1]) if columns is None else columns
+    out: np.ndarray = np.empty((len(rows), len(columns)), dtype=dtype)
     one, other = first.storage, second.storage
     if not (isinstance(one, SparseStorage) and isinstance(other, SparseStorage)):
         step = max(1, min(_FEATURES_PER_TASK, _DENSE_ENTRIES // first.shape[0]))
+        part = second if len(columns) == second.shape[1] else second.restricted(columns)
 
         def compute(chosen: slice) -> None:
-            out[chosen] = second.rmatmat(first.columns(np.arange(chosen.start, chosen.stop))).T
+            out[chosen] = part.rmatmat(first.columns(rows[chosen])).T
 
     else:
         step = _FEATURES_PER_TASK
-        columns, rows = one.stored.columns, other.stored.rows
-        stored = (columns.data, columns.indices, columns.indptr, rows.data, rows.indices, rows.indptr)
+        by_column, by_row = one.stored.columns, other.stored.rows
+        stored = (by_column.data, by_column.indices, by_column.indptr, by_row.data, by_row.indices, by_row.indptr)
+        place = np.full(second.shape[1], -1)
+        place[columns] = np.arange(len(columns))
         weights = sample_scale(first) * sample_scale(second)
-        a, b = (np.zeros(view.shape[1]) if view.mean is None else view.mean for view in (first, second))
+        a, b = (
+            np.zeros(len(kept)) if view.mean is None else view.mean[kept]
+            for view, kept in ((first, rows), (second, columns))
+        )
         factors = [
-            np.ones(storage.shape[1]) if storage.weights is None else storage.weights for storage in (one, other)
+            np.ones(len(kept)) if side.weights is None else side.weights[kept]
+            for side, kept in ((one, rows), (other, columns))
         ]
-        sums = one.rmatvec(weights), other.rmatvec(weights)
+        of_means = a, one.rmatvec(weights, rows), b, other.rmatvec(weights, columns), weights.sum()
 
         def compute(chosen: slice) -> None:
-            _covariances(
-                *stored, weights, *factors, a, sums[0], b, sums[1], weights.sum(), chosen.start, chosen.stop, out
-            )
+            _covariances(*stored, rows, place, weights, *factors, *of_means, chosen.start, chosen.stop, out)
 
-    together(compute, parts(0, first.shape[1], step))
+    together(compute, parts(0, len(rows), step))
     return out
 
 
 @compiled
 def _covariances(
     by_column: np.ndarray,
-    rows: np.ndarray,
+    samples: np.ndarray,
     starts: np.ndarray,
     by_row: np.ndarray,
-    columns: np.ndarray,
+    features: np.ndarray,
     row_starts: np.ndarray,
+    chosen: np.ndarray,
+    place: np.ndarray,
     weights: np.ndarray,
     a_factors: np.ndarray,
     b_factors: np.ndarray,
@@ -69,17 +84,19 @@ def _covariances(
 ) -> None:
     """Rows first:last of (A F - 1 a')' W (B G - 1 b'), through the rows of B.
 
-    W has the weights of the samples, whose sum is `weight`, F and G the factors of the features; the sums are
-    F A'W 1 and G B'W 1.
+    For the chosen features of A, and for those of B that have a place, which is -1 for others. W has the weights of the
+    samples, whose sum is `weight`, F and G the factors of the features; the sums are F A'W 1 and G B'W 1.
     """
     line = np.empty(len(b))
     for j in range(first, last):
         line[:] = 0.0
-        for p in range(np.uint64(starts[j]), np.uint64(starts[j + 1])):
-            i = np.uint64(rows[p])
+        for p in range(np.uint64(starts[chosen[j]]), np.uint64(starts[chosen[j] + 1])):
+            i = np.uint64(samples[p])
             value = by_column[p] * weights[i]
             for q in range(np.uint64(row_starts[i]), np.uint64(row_starts[i + np.uint64(1)])):
-                line[np.uint64(columns[q])] += value * by_row[q]
+                k = place[np.uint64(features[q])]
+                if k >= 0:
+                    line[np.uint64(k)] += value * by_row[q]
         for k in range(len(b)):
             of_means = (weight * a[j] - a_sums[j]) * b[k] - a[j] * b_sums[k]
             out[j, k] = a_factors[j] * b_factors[k] * line[k] + of_means

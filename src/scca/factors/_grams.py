@@ -24,10 +24,9 @@ def grams(view: View, wanted: Sequence[Wanted]) -> list[np.ndarray]:
     all_rows, all_columns = (np.flatnonzero(_any_of(side, n)) for side in zip(*wanted, strict=True))
     place = np.full(n, -1)
     place[all_rows] = np.arange(len(all_rows))
-    others = _part(view, all_rows)
     for part in parts(0, len(all_columns), _AT_ONCE):
         chunk = all_columns[part]
-        products = _inner(_part(view, chunk), others)
+        products = _inner(view, chunk, all_rows)
         position = np.full(n, -1)
         position[chunk] = np.arange(len(chunk))
         for out, (rows, columns) in zip(found, wanted, strict=True):
@@ -43,11 +42,7 @@ def _any_of(choices: Sequence[np.ndarray], n: int) -> np.ndarray:
     return is_wanted
 
 
-def _part(view: View, coordinates: np.ndarray) -> FeatureView | np.ndarray:
-    return view.restricted(coordinates) if isinstance(view, FeatureView) else view.columns(coordinates)
-
-
-def _inner(first: FeatureView | np.ndarray, second: FeatureView | np.ndarray) -> np.ndarray:
-    if isinstance(first, FeatureView) and isinstance(second, FeatureView):
-        return covariance(first, second)
-    return np.asarray(first).T @ np.asarray(second)
+def _inner(view: View, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    if isinstance(view, FeatureView):
+        return covariance(view, view, rows=first, columns=second)
+    return view.columns(first).T @ view.columns(second)

@@ -165,18 +165,12 @@ def _by_features(
     views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], most_features: int
 ) -> tuple[Any, ...]:
     leading = [_leading_features(view, most_features) for view in views]
-    used = [
-        view.restricted(kept) if len(kept) < view.shape[1] else view for view, kept in zip(views, leading, strict=True)
-    ]
     n_components = min(n_components, *map(len, leading))
     if max(map(len, leading)) <= _MOST_FEATURES:
-        found = whitened_solutions(used, n_components, ridges, tol=_TOLERANCE)
+        found = whitened_solutions(views, leading, n_components, ridges, tol=_TOLERANCE)
     else:
-        found = _iterated(used, n_components, ridges)
-    weights = [np.zeros((view.shape[1], len(found.values))) for view in views]
-    for W, kept, vectors in zip(weights, leading, found.vectors, strict=True):
-        W[kept] = vectors
-    return scores_of(views, weights), found.values, found.residuals
+        found = _iterated(views, n_components, ridges)
+    return scores_of(views, found.vectors), found.values, found.residuals
 
 
 def _leading_features(view: FeatureView, most_features: int) -> np.ndarray:

@@ -19,45 +19,50 @@ _ROWS = 1024  # of a product per task of a thread
 
 
 def whitened_solutions(
-    views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], tol: float
+    views: Sequence[FeatureView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float], tol: float
 ) -> Solutions:
     """The largest solutions, in single precision and, if that leaves residuals above `tol`, in double.
 
-    With C_vv + lambda_v = L_v L_v' and w_v = L_v'^-1 z_v the problem is an ordinary one,
+    Of all features only the `kept` ones of each view have weights. With C_vv + lambda_v = L_v L_v' and
+    w_v = L_v'^-1 z_v the problem is an ordinary one,
 
     sum over u != v of  L_v^-1 C_vu L_u'^-1 z_u = sigma z_v.
     """
     products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     for dtype in (np.float32, np.float64):
         try:
-            values, vectors = _solved(views, n_components, ridges, dtype)
+            values, found = _solved(views, kept, n_components, ridges, dtype)
         except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
             if dtype == np.float64:
                 raise
             continue
-        sizes = residuals_of(images(products, vectors), values)[1]
+        vectors = [np.zeros((view.shape[1], len(values))) for view in views]
+        for W, features, w in zip(vectors, kept, found, strict=True):
+            W[features] = w
+        of_kept = [[block[kept[u]] for u, block in enumerate(blocks)] for blocks in images(products, vectors)]
+        sizes = residuals_of(of_kept, values)[1]
         if (sizes <= tol).all():
             break
     return Solutions(values, vectors, sizes, n_components)
 
 
 def _solved(
-    views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], dtype: type
+    views: Sequence[FeatureView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float], dtype: type
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     triangles = []
-    for view, ridge in zip(views, ridges, strict=True):
-        own = covariance(view, view, dtype)
+    for view, features, ridge in zip(views, kept, ridges, strict=True):
+        own = covariance(view, view, dtype, features, features)
         own[np.diag_indices_from(own)] += ridge
         triangles.append(Triangle(own))
 
     def between(v: int, u: int) -> np.ndarray:
-        half = triangles[v].forward(covariance(views[v], views[u], dtype))
+        half = triangles[v].forward(covariance(views[v], views[u], dtype, kept[v], kept[u]))
         return triangles[u].forward(half.T).T
 
     if len(views) == 2:
         values, Z = of_two(between(0, 1), n_components)
     else:
-        ends = np.cumsum([0, *(view.shape[1] for view in views)])
+        ends = np.cumsum([0, *map(len, kept)])
         own_rows = [slice(*pair) for pair in pairwise(ends)]
         matrix = np.zeros((ends[-1], ends[-1]), dtype=dtype)
         for v in range(len(views)):
@@ -65,7 +70,7 @@ def _solved(
                 matrix[own_rows[v], own_rows[u]] = between(v, u)
         values, Z = eigh(matrix, lower=True, overwrite_a=True, subset_by_index=(ends[-1] - n_components, ends[-1] - 1))
         values, Z = values[::-1], Z[:, ::-1]
-    starts = np.cumsum([view.shape[1] for view in views])[:-1]
+    starts = np.cumsum([len(features) for features in kept])[:-1]
     vectors = [
         triangle.backward(z).astype(np.float64) for triangle, z in zip(triangles, np.split(Z, starts), strict=True)
     ]
