@@ -23,7 +23,7 @@ from .._validation import (
     shown,
 )
 from .._wording import called, either
-from ..engine import Pairs, blas_threads_for, warn
+from ..engine import Pairs, blas_threads_for, kept, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import Compressed, Projector, View
@@ -240,7 +240,12 @@ class _Summary:
 def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
     x, y = fit.renderings["X"], fit.renderings["Y"]
     weights = in_types((x.weights, y.weights), pair)
-    x_loadings, y_loadings = in_types(_loadings(list(pair.views.values()), fit.scores), pair)
+
+    def measure() -> dict[str, np.ndarray]:
+        x_loadings, y_loadings = in_types(_loadings(list(pair.views.values()), fit.scores), pair)
+        cosines = _cosines(scores_of([x.view], [x.weights]), scores_of([y.view], [y.weights]))
+        return {"correlations_": cosines, "x_loadings_": x_loadings, "y_loadings_": y_loadings}
+
     attributes = {
         f"{name}_": np.array([getattr(rendering, name) for rendering in (x, y)])
         for name in ("mu", "objective", "dual_gap", "n_passes")
@@ -251,10 +256,8 @@ def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
         attributes=attributes
         | {
             "n_iter_": np.maximum(1, np.maximum(x.n_iter, y.n_iter)),  # scikit-learn requires at least one
-            "correlations_": _cosines(scores_of([x.view], [x.weights]), scores_of([y.view], [y.weights])),
-            "x_loadings_": x_loadings,
-            "y_loadings_": y_loadings,
-        },
+        }
+        | kept("measures", measure, lambda found: found, dict),
         converged=x.converged & y.converged & fit.converged,
         factors_converged=fit.converged,
     )

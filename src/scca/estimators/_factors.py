@@ -75,19 +75,21 @@ def find_factors(
     if not len(found.values):
         raise NothingSharedError("X and Y have nothing in common: no score is predicted by both; check the pairing.")
     T = found.scores * found.values  # so that the strongest factors count most when scores are compared
-    rotation = None
-    if rotate is None:
-        read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
-        loadings = np.vstack(correlations(read, T))
-        rotation = kept("rotation", lambda: varimax(equalized(loadings)), Rotation.arrays, Rotation.of_arrays)
-        sizes = np.linalg.norm(found.values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
-        R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
-        skewness = sum(np.sum((loadings[rows] @ R) ** 3, axis=0) for rows in column_blocks(*loadings.shape[::-1]))
-        R = R * np.where(skewness < 0, -1.0, 1.0)  # the few large loadings positive
-        T = T @ R
-    else:
-        T = rotate(T)
-    return Factors(T, found.values, bool(found.converged.all()) and (rotation is None or rotation.converged))
+    if rotate is not None:
+        return Factors(rotate(T), found.values, bool(found.converged.all()))
+    read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
+    rotation = kept("rotation", lambda: _simple_structure(read, T, found.values), Rotation.arrays, Rotation.of_arrays)
+    return Factors(T @ rotation.matrix, found.values, bool(found.converged.all()) and rotation.converged)
+
+
+def _simple_structure(views: Sequence[PreparedView], T: Scores, values: np.ndarray) -> Rotation:
+    """The rotation of T, whose columns are orthogonal and as long as `values`, the longest rotated one first."""
+    loadings = np.vstack(correlations(views, T))
+    rotation = varimax(equalized(loadings))
+    sizes = np.linalg.norm(values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
+    R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
+    skewness = sum(np.sum((loadings[rows] @ R) ** 3, axis=0) for rows in column_blocks(*loadings.shape[::-1]))
+    return Rotation(R * np.where(skewness < 0, -1.0, 1.0), rotation.converged)  # the few large loadings positive
 
 
 def factor_path(

@@ -2,15 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._types import MatrixLike
 from ..engine import kept, one_blas_thread
-from ..factors import Nets, Scores, column_products, correlations, dense_weights, scores_of, weigh_features
+from ..factors import (
+    Nets,
+    Scores,
+    Weighing,
+    column_products,
+    correlations,
+    dense_weights,
+    scores_of,
+    weigh_features,
+)
 from ..solver import ComponentResult, Penalty
 from ..views import FeatureView, Preparation, PreparedView
 from ._factor_settings import FactorSettings
@@ -55,8 +63,12 @@ class RenderingPath:
     def __init__(self, views: Mapping[str, PreparedView], samples: Mapping[str, Any], T: Scores):
         self._samples, self._T = samples, T
         self._views = views
-        self._squares = column_products(T, T)
         self._selections: dict[str, _SelectionPath] = {}
+
+    @cached_property
+    def _squares(self) -> np.ndarray:
+        """||t||^2 of every factor."""
+        return column_products(self._T, self._T)
 
     def at(self, settings: FactorSettings) -> dict[str, Rendering]:
         """With these settings, which differ from the previous ones in the penalties alone.
@@ -75,17 +87,47 @@ class RenderingPath:
             selected = kept(f"features of {name}", partial(self._selected, name, settings), _as_arrays, _as_results)
             weights = np.column_stack([result.w for result in selected])
             found = _rendering(view, weights, selected, ridge)
-            renderings[name] = _weighed(found, self._samples.get(name), T, most_explained)
+            renderings[name] = self._weighed(name, found, lambda: T, most_explained)
         if len(settings.dense) == len(renderings):
             return renderings
         scores = {name: scores_of([r.view], [r.weights]) for name, r in renderings.items()}
-        norms = np.sqrt(self._squares)
+
+        def of_others(name: str) -> Scores:
+            return _scores_of_others(name, scores, T, np.sqrt(self._squares))
+
         return {
-            name: r
-            if name in settings.dense
-            else _weighed(r, self._samples.get(name), _scores_of_others(name, scores, T, norms), 1.0)
+            name: r if name in settings.dense else self._weighed(name, r, partial(of_others, name), 1.0)
             for name, r in renderings.items()
         }
+
+    def _weighed(
+        self, name: str, rendering: Rendering, targets: Callable[[], Scores], most_explained: float
+    ) -> Rendering:
+        """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views stay.
+
+        The ridge is raised where more than this share of a target would be explained.
+        """
+        view, samples = rendering.view, self._samples.get(name)
+        if not isinstance(view, FeatureView) or view.preparation is None:
+            return rendering
+
+        def weigh() -> tuple[FeatureView, Weighing]:
+            chosen = [np.flatnonzero(w) for w in rendering.weights.T]
+            scores = targets()
+            while True:
+                read = _reading_only(view, np.unique(np.concatenate(chosen)), samples)
+                weighed = weigh_features(read, scores, chosen, rendering.ridge, most_explained)
+                few = [np.flatnonzero(w) for w in weighed.weights.T]
+                if len(np.unique(np.concatenate(few))) == len(np.unique(np.concatenate(chosen))):
+                    return read, weighed  # all that is read has a weight
+                chosen = few
+
+        def again(stored: Mapping[str, np.ndarray]) -> tuple[FeatureView, Weighing]:
+            weighed = Weighing.of_arrays(stored)
+            return _reading_only(view, np.flatnonzero(weighed.weights.any(axis=1)), samples), weighed
+
+        read, found = kept(f"weights of {name}", weigh, lambda both: both[1].arrays(), again)
+        return _rendering(read, found.weights, rendering.selected, found.ridge, found.objective, found.dual_gap)
 
     def _selected(self, name: str, settings: FactorSettings) -> list[ComponentResult]:
         if not self._selections:
@@ -208,26 +250,6 @@ def _dense(view: PreparedView, T: Scores, ridge: float) -> Rendering:
     )
 
 
-def _weighed(rendering: Rendering, samples: MatrixLike, targets: Scores, most_explained: float) -> Rendering:
-    """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views stay.
-
-    The ridge is raised where more than this share of a target would be explained.
-    """
-    view = rendering.view
-    if not isinstance(view, FeatureView) or view.preparation is None:
-        return rendering
-    chosen = [np.flatnonzero(w) for w in rendering.weights.T]
-    while True:
-        union = np.unique(np.concatenate(chosen))
-        read = view if _reads_only(view, union) else _reading(view, union).transform(samples)
-        weighed = weigh_features(read, targets, chosen, rendering.ridge, most_explained)
-        chosen = [np.flatnonzero(w) for w in weighed.weights.T]
-        if np.array_equal(np.flatnonzero(weighed.weights.any(axis=1)), union):  # all that is read has a weight
-            return _rendering(
-                read, weighed.weights, rendering.selected, weighed.ridge, weighed.objective, weighed.dual_gap
-            )
-
-
 def _scores_of_others(name: str, scores: Mapping[str, Scores], T: Scores, norms: np.ndarray) -> Scores:
     """The other views' scores, each of unit norm, summed and scaled to the factor's norm; the factor if they are 0."""
     targets: Scores | None = None
@@ -253,11 +275,14 @@ def _most_explained(n_samples: int, settings: FactorSettings) -> float:
     return 1.0 - _UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
 
 
-def _reads_only(view: FeatureView, features: np.ndarray) -> bool:
+def _reading_only(view: FeatureView, features: np.ndarray, samples: Any) -> FeatureView:
+    """The view prepared to read these features and no others; itself if it does."""
     preparation = view.preparation
-    if preparation is None or preparation.feature_weights is None or not preparation.blank:
-        return False
-    return np.array_equal(np.flatnonzero(preparation.feature_weights), features)
+    assert preparation is not None
+    weights = preparation.feature_weights
+    if preparation.blank and weights is not None and np.array_equal(np.flatnonzero(weights), features):
+        return view
+    return _reading(view, features).transform(samples)
 
 
 def _reading(view: FeatureView, features: np.ndarray) -> Preparation:

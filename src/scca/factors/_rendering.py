@@ -1,6 +1,6 @@
 """Rendering: each factor as weights on few coordinates of a view, or on all."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +30,19 @@ class Weighing:
     objective: np.ndarray
     dual_gap: np.ndarray
     ridge: np.ndarray
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, for a checkpoint."""
+        rows, columns = np.nonzero(self.weights)
+        few = {"rows": rows, "columns": columns, "values": self.weights[rows, columns]}
+        others = {"objective": self.objective, "dual_gap": self.dual_gap, "ridge": self.ridge}
+        return few | others | {"shape": np.array(self.weights.shape)}
+
+    @classmethod
+    def of_arrays(cls, stored: Mapping[str, np.ndarray]) -> "Weighing":
+        weights = np.zeros(tuple(stored["shape"]))
+        weights[stored["rows"], stored["columns"]] = stored["values"]
+        return cls(weights, stored["objective"], stored["dual_gap"], stored["ridge"])
 
 
 def weigh_features(
@@ -62,7 +75,7 @@ def weigh_features(
             products = gram @ w
             residual = square - 2.0 * (w @ target) + w @ products
         of_residual = target - products  # A'r
-        weights[chosen[j], j] = w
+        weights[chosen[j], j] = w + 0.0  # without negative zeros, which a checkpoint does not keep
         objective[j] = residual + ridges[j] * (w @ w)
         bound = 2.0 * (square - w @ target) - residual - of_residual @ of_residual / ridges[j]
         dual_gap[j] = objective[j] - bound
