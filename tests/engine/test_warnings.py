@@ -122,7 +122,7 @@ class TestUsersLine:
 
     def test_solver(self, views):
         X, Y = views
-        assert self.files(lambda: solve_component(X, Y @ Y.T, 0, **STOPS_SHORT)) == {__file__}
+        assert self.files(lambda: solve_component(X, Y @ Y.T, 0, algorithm="greedy", **STOPS_SHORT)) == {__file__}
         settings = {"mus": ["auto", "auto*0.1"], "tol": 1e-30}
         assert self.files(lambda: scca.component_path(X, Y @ Y.T, 0, **settings)) == {__file__}
 
