@@ -1,6 +1,7 @@
 """Many fits and long ones: splitting pairs, running tasks, progress, checkpoints, warnings, threads of BLAS."""
 
 from ._blas import blas_threads_for, one_blas_thread
+from ._blocks import Samplewise, added, each, samples_elsewhere, summed
 from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
 from ._pairs import Pairs, Samples
 from ._run import Progress, check_n_jobs, run_tasks
@@ -16,6 +17,12 @@ __all__ = [
     "Split",
     "consecutive_folds",
     "random_folds",
+    # samples in memory or elsewhere
+    "summed",
+    "each",
+    "added",
+    "Samplewise",
+    "samples_elsewhere",
     # tasks
     "run_tasks",
     "check_n_jobs",

@@ -1,13 +1,14 @@
 """Factors of many samples, in which all of them count nearly alike."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ..engine import kept, report
-from ..views import FeatureView, PreparedView
+from ..engine import each, kept, report
+from ..views import PreparedView
 from ._scores import PooledScores, Scores, row_squares
 from ._shared import SharedFactors, factor_cost, orthonormal, shared_factors
 
@@ -32,45 +33,80 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
     if n < _MANY:
         return shared_factors(views, n_components, ridges)
     rough, last = factor_cost(views, n_components, _FEATURES), factor_cost(views, n_components)
-    weights = np.ones(n)
+    weights = None
     for i in range(_ROUNDS):
         report("factors", i * rough, _ROUNDS * rough + last)
-        compute = partial(_next_weights, views, n_components, ridges, weights)
-        weights = kept(f"weights {i + 1}", compute, lambda found: {"weights": found}, lambda stored: stored["weights"])
-        if not len(weights):
+        weighted = _reweighted(views, weights)
+        squares = kept(
+            f"weights {i + 1}",
+            partial(_squares, weighted, n_components, ridges),
+            _packed,
+            partial(_unpacked, weighted),
+        )
+        if squares is None:
             return shared_factors(views, n_components, ridges)
+        weights = _next_weights(squares, weights)
     report("factors", _ROUNDS * rough, _ROUNDS * rough + last)
     found = shared_factors(_reweighted(views, weights), n_components, ridges)
     report("factors", _ROUNDS * rough + last, _ROUNDS * rough + last)
     return SharedFactors(orthonormal(_unweighted(found.scores, views, weights)), found.values, found.residuals)
 
 
-def _next_weights(
-    views: Sequence[PreparedView], n_components: int, ridges: Sequence[float], weights: np.ndarray
-) -> np.ndarray:
-    """The weights of the next round; none if the views share nothing."""
-    found = shared_factors(_reweighted(views, weights), n_components, ridges, _FEATURES)
-    if not len(found.values):
-        return np.empty(0)
-    new = 1.0 / (_mean_one(_leverages(found, weights)) + _LEAST)
-    return _mean_one(np.sqrt(weights * _mean_one(new)))
+def _squares(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> Any:
+    """||t_i||^2 of every weighted sample, one value per sample; None if the views share nothing."""
+    found = shared_factors(views, n_components, ridges, _FEATURES)
+    return row_squares(found.scores * found.values) if len(found.values) else None
 
 
-def _reweighted(views: Sequence[PreparedView], weights: np.ndarray) -> list[PreparedView]:
-    return [view.reweighted(np.sqrt(weights)) for view in views]
+def _packed(squares: Any) -> dict[str, np.ndarray]:
+    """For a checkpoint: the values, or the weights that give those of samples elsewhere."""
+    if squares is None:
+        return {}
+    if isinstance(squares, np.ndarray):
+        return {"squares": squares}
+    return {f"weights_{v}": W for v, W in enumerate(squares.arguments[0])}
 
 
-def _unweighted(scores: Scores, views: Sequence[PreparedView], weights: np.ndarray) -> Scores:
+def _unpacked(views: Sequence[PreparedView], stored: Mapping[str, np.ndarray]) -> Any:
+    if "squares" in stored or not stored:
+        return stored.get("squares")
+    return row_squares(PooledScores(views, [stored[f"weights_{v}"] for v in range(len(views))]))
+
+
+def _next_weights(squares: Any, weights: Any) -> Any:
+    """The weights of the next round, with a mean of 1."""
+    leverages = each(_leverages, [squares, weights])
+    new = each(_damped, [leverages, weights], leverages.mean())
+    return each(_divided, [new], new.mean())
+
+
+def _leverages(items: Sequence[Any]) -> np.ndarray:
+    """Of the samples as they are, from the squares of weighted ones."""
+    squares, weights = items
+    return squares if weights is None else squares / weights
+
+
+def _damped(items: Sequence[Any], mean: float) -> np.ndarray:
+    leverages, weights = items
+    new = 1.0 / (leverages / mean + _LEAST)
+    return np.sqrt(new if weights is None else weights * new)
+
+
+def _divided(items: Sequence[np.ndarray], by: float) -> np.ndarray:
+    return items[0] / by
+
+
+def _root(items: Sequence[np.ndarray]) -> np.ndarray:
+    return np.sqrt(items[0])
+
+
+def _reweighted(views: Sequence[PreparedView], weights: Any) -> list[PreparedView]:
+    if weights is None:
+        return list(views)
+    factors = each(_root, [weights])
+    return [view.reweighted(factors) for view in views]
+
+
+def _unweighted(scores: Scores, views: Sequence[PreparedView], weights: Any) -> Scores:
     """The scores of the samples as they are, from those of weighted ones."""
-    if isinstance(scores, PooledScores):
-        return replace(scores, views=[view for view in views if isinstance(view, FeatureView)])
-    return scores / np.sqrt(weights)[:, None]
-
-
-def _leverages(found: SharedFactors, weights: np.ndarray) -> np.ndarray:
-    """Of the samples as they are, from the scores of weighted ones."""
-    return row_squares(found.scores * found.values) / weights
-
-
-def _mean_one(values: np.ndarray) -> np.ndarray:
-    return values / values.mean()
+    return replace(scores, views=views) if isinstance(scores, PooledScores) else scores / np.sqrt(weights)[:, None]

@@ -1,10 +1,12 @@
 """Covariances of the features of views: M'N for all pairs of features at once, threads sharing fixed blocks of rows."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._compile import compiled
-from ..engine import parts, together
-from ..views import FeatureView, SparseStorage
+from ..engine import parts, summed, together
+from ..views import FeatureView, PrimalView, SparseStorage
 
 __all__ = ["covariance", "sample_scale"]
 
@@ -18,8 +20,8 @@ def sample_scale(view: FeatureView) -> np.ndarray:
 
 
 def covariance(
-    first: FeatureView,
-    second: FeatureView,
+    first: PrimalView,
+    second: PrimalView,
     dtype: type = np.float64,
     rows: np.ndarray | None = None,
     columns: np.ndarray | None = None,
@@ -27,6 +29,11 @@ def covariance(
     """M'N of two views of the same samples, summed in double precision: of all features, or of chosen ones of each."""
     rows = np.arange(first.shape[1]) if rows is None else rows
     columns = np.arange(second.shape[1]) if columns is None else columns
+    return summed(_covariance, [first, second], dtype, rows, columns)
+
+
+def _covariance(views: Sequence[FeatureView], dtype: type, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    first, second = views
     out: np.ndarray = np.empty((len(rows), len(columns)), dtype=dtype)
     one, other = first.storage, second.storage
     if not (isinstance(one, SparseStorage) and isinstance(other, SparseStorage)):

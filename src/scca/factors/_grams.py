@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..engine import parts
-from ..views import FeatureView, View
+from ..views import PrimalView, View
 from ._covariances import covariance
 
 __all__ = ["Wanted", "grams"]
@@ -43,6 +43,6 @@ def _any_of(choices: Sequence[np.ndarray], n: int) -> np.ndarray:
 
 
 def _inner(view: View, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    if isinstance(view, FeatureView):
+    if isinstance(view, PrimalView):
         return covariance(view, view, rows=first, columns=second)
     return view.columns(first).T @ view.columns(second)

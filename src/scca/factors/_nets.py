@@ -7,7 +7,7 @@ import numpy as np
 
 from ..engine import report, together
 from ..solver import ComponentResult, solve_restricted, warn_of_gap
-from ..views import FeatureView, View
+from ..views import PrimalView, View
 from ._grams import grams
 from ._products import Products
 
@@ -78,7 +78,7 @@ class Nets:
         self._targets, self._squares = correlations, squares
         self._correlations = correlations.copy()  # with the residuals
         self._nets = [_Net(np.zeros(view.shape[1], dtype=bool)) for _ in squares]
-        self._products = Products(view, ridge) if isinstance(view, FeatureView) else None
+        self._products = Products(view, ridge) if isinstance(view, PrimalView) else None
 
     def solve(self, penalties: Mapping[int, float | Search]) -> dict[int, ComponentResult]:
         """The solutions for some of the factors.

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .._compile import compiled
-from ..engine import parts, together
-from ..views import FeatureView, SparseStorage
+from ..engine import parts, summed, together
+from ..views import FeatureView, PrimalView, SparseStorage
 from ._covariances import covariance, sample_scale
 from ._triangle import Triangle
 
-__all__ = ["Products", "correlate", "images"]
+__all__ = ["Products", "correlate", "images", "score_rows"]
 
 _ROWS = 512  # whose scores are in memory at a time
 _LANE_BYTES = 1 << 28  # for all lanes: each has its own sums over all features
@@ -23,60 +23,12 @@ _MOST_COPIED = 1 << 27  # entries of dense columns copied to compute their covar
 
 
 class Products:
-    """A view M (n x m) with its ridge: products with M, with M', and approximately with (M'M + ridge)^-1.
+    """A view M (n x m) with its ridge: products with M'M + ridge and, approximately, with its inverse."""
 
-    Sparse features are read by rows: a row of scores is then read and written once, which is several times faster than
-    by columns. Feature weights, centring and scaling are applied within the products.
-    """
-
-    def __init__(self, view: FeatureView, ridge: float = 0.0):
+    def __init__(self, view: PrimalView, ridge: float = 0.0):
         self.shape = view.shape
         self.ridge = ridge
-        self._view = view
-        self._storage = view.storage if isinstance(view.storage, SparseStorage) else None
-        self._scale = sample_scale(view)
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether products with some of the rows cost only their share."""
-        return self._storage is not None
-
-    @property
-    def _rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        assert self._storage is not None
-        rows = self._storage.stored.rows
-        return rows.data, rows.indices, rows.indptr
-
-    def scores(self, W: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-        """A function from some rows, their numbers, to these rows of M W."""
-        if self._storage is None:
-            return lambda rows: self._view.matmat(W)[rows]
-        weighted = np.ascontiguousarray(self._storage.of_columns(W), dtype=np.float64)
-        shift = np.zeros(W.shape[1]) if self._view.mean is None else self._view.mean @ W
-
-        def of_rows(rows: np.ndarray) -> np.ndarray:
-            out = np.empty((len(rows), len(shift)))
-            _row_scores(*self._rows, rows, self._scale, weighted, shift, out)
-            return out
-
-        return of_rows
-
-    def add_correlations(self, T: np.ndarray, rows: np.ndarray, out: np.ndarray, total: np.ndarray) -> None:
-        """Add A'D T over some rows to `out`, and 1'D T to `total`; `prepared` makes M'T of both."""
-        _row_correlations(*self._rows, rows, self._scale, T, out, total)
-
-    def prepared(self, out: np.ndarray, total: np.ndarray) -> np.ndarray:
-        assert self._storage is not None
-        out = self._storage.of_columns(out)
-        if self._view.mean is not None:
-            out -= np.outer(self._view.mean, total)
-        return out
-
-    def correlate_all(self, T: np.ndarray) -> np.ndarray:
-        """M'T for scores of all samples."""
-        return (
-            self._view.rmatmat(T) if self._storage is None else correlate([self], lambda rows: T[rows], T.shape[1])[0]
-        )
+        self.view = view
 
     def regularised(self, W: np.ndarray) -> np.ndarray:
         """(M'M + ridge) W."""
@@ -110,13 +62,12 @@ class Products:
     def couple(self) -> None:
         """Factorise the covariance matrix of the features that vary most, which `precondition` inverts exactly."""
         n, m = self.shape
-        self._squares = self._view.square_norms() + self.ridge
-        size = min(m, _MOST_COUPLED, m if self.by_rows else max(1, _MOST_COPIED // n))
+        self._squares = self.view.square_norms() + self.ridge
+        size = min(m, _MOST_COUPLED, m if self.view.is_sparse else max(1, _MOST_COPIED // n))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
         shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
-        coupled = self._view.restricted(self._coupled)
         while True:
-            covariance_ = covariance(coupled, coupled, np.float32)
+            covariance_ = covariance(self.view, self.view, np.float32, self._coupled, self._coupled)
             covariance_[np.diag_indices_from(covariance_)] += shift
             try:
                 self._triangle = Triangle(covariance_)
@@ -134,53 +85,86 @@ class Products:
 
 def images(products: Sequence[Products], blocks: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
     """For directions W_v of every view: found[v][u] = A_u'A_v W_v for every view u, plus ridge W_v for u = v."""
+    sums = summed(_images, [product.view for product in products], list(blocks))
     ends = np.cumsum([block.shape[1] for block in blocks])
-    sides = [product.scores(block) for product, block in zip(products, blocks, strict=True)]
-
-    def scores(rows: np.ndarray) -> np.ndarray:
-        return np.hstack([side(rows) for side in sides])
-
-    sums = correlate(products, scores, int(ends[-1]))
     found = [list(split) for split in zip(*(np.hsplit(side, ends[:-1]) for side in sums), strict=True)]
     for v, (product, block) in enumerate(zip(products, blocks, strict=True)):
         found[v][v] = found[v][v] + product.ridge * block
     return found
 
 
+def _images(views: Sequence[FeatureView], blocks: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """A_u'[A_1 W_1, A_2 W_2, ...] for every view u."""
+    sides = [score_rows(view, block) for view, block in zip(views, blocks, strict=True)]
+
+    def scores(rows: np.ndarray) -> np.ndarray:
+        return np.hstack([side(rows) for side in sides])
+
+    return correlate(views, scores, sum(block.shape[1] for block in blocks))
+
+
+def score_rows(view: FeatureView, W: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """A function from some rows, their numbers, to these rows of M W.
+
+    Sparse features are read by rows: a row of scores is then read and written once, which is several times faster than
+    by columns. Feature weights, centring and scaling are applied within the products.
+    """
+    storage = view.storage
+    if not isinstance(storage, SparseStorage):
+        scores = view.matmat(W)
+        return lambda rows: scores[rows]
+    stored, scale = storage.stored.rows, sample_scale(view)
+    weighted = np.ascontiguousarray(storage.of_columns(W), dtype=np.float64)
+    shift = np.zeros(W.shape[1]) if view.mean is None else view.mean @ W
+
+    def of_rows(rows: np.ndarray) -> np.ndarray:
+        out = np.empty((len(rows), len(shift)))
+        _row_scores(stored.data, stored.indices, stored.indptr, rows, scale, weighted, shift, out)
+        return out
+
+    return of_rows
+
+
 def correlate(
-    products: Sequence[Products], scores: Callable[[np.ndarray], np.ndarray], n_columns: int
+    views: Sequence[FeatureView], scores: Callable[[np.ndarray], np.ndarray], n_columns: int
 ) -> list[np.ndarray]:
     """M_u'T for every view u, T having `n_columns`; `scores` gives some rows of T, computed when they are needed.
 
     Threads share lanes of rows, which depend on the sizes alone, so that sums have the same order for any number of
     threads. If a view is dense, all rows at once.
     """
-    everything = np.arange(products[0].shape[0])
-    if not all(product.by_rows for product in products):
+    everything = np.arange(views[0].shape[0])
+    storages = [view.storage for view in views if isinstance(view.storage, SparseStorage)]
+    if len(storages) < len(views):
         T = scores(everything)
-        return [product.correlate_all(T) for product in products]
+        return [view.rmatmat(T) for view in views]
+    stored, scales = [storage.stored.rows for storage in storages], [sample_scale(view) for view in views]
 
     def of_lane(lane: slice) -> list[tuple[np.ndarray, np.ndarray]]:
-        sums = [(np.zeros((product.shape[1], n_columns)), np.zeros(n_columns)) for product in products]
+        sums = [(np.zeros((view.shape[1], n_columns)), np.zeros(n_columns)) for view in views]
         for part in parts(lane.start, lane.stop, _ROWS):
             rows = everything[part]
             T = np.ascontiguousarray(scores(rows), dtype=np.float64)
-            for product, (out, total) in zip(products, sums, strict=True):
-                product.add_correlations(T, rows, out, total)
+            for of_view, scale, (out, total) in zip(stored, scales, sums, strict=True):
+                _row_correlations(of_view.data, of_view.indices, of_view.indptr, rows, scale, T, out, total)
         return sums
 
-    first, *others = together(of_lane, row_lanes(products, n_columns))
+    first, *others = together(of_lane, row_lanes(views, n_columns))
     for lane in others:
         for (out, total), (more, rest) in zip(first, lane, strict=True):
             out += more
             total += rest
-    return [product.prepared(out, total) for product, (out, total) in zip(products, first, strict=True)]
+    found = []
+    for view, storage, (out, total) in zip(views, storages, first, strict=True):
+        out = storage.of_columns(out)
+        found.append(out if view.mean is None else out - np.outer(view.mean, total))
+    return found
 
 
-def row_lanes(products: Sequence[Products], n_columns: int) -> list[slice]:
+def row_lanes(views: Sequence[FeatureView], n_columns: int) -> list[slice]:
     """As many blocks of rows as have room for sums of their own."""
-    n = products[0].shape[0]
-    size = 8 * max(1, n_columns) * sum(product.shape[1] for product in products)
+    n = views[0].shape[0]
+    size = 8 * max(1, n_columns) * sum(view.shape[1] for view in views)
     n_lanes = int(np.clip(_LANE_BYTES // size, *_LANES))
     return parts(0, n, max(1, -(-n // n_lanes)))
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 from scipy.optimize import brentq
 
-from ..views import FeatureView, View
+from ..views import PrimalView, View
 from ._grams import grams
 from ._regression import ridge_weights
 from ._scores import Scores, column_products, correlations
@@ -46,7 +46,7 @@ class Weighing:
 
 
 def weigh_features(
-    view: FeatureView,
+    view: PrimalView,
     scores: Scores,
     chosen: Sequence[np.ndarray],
     ridge: float | np.ndarray,
@@ -114,7 +114,7 @@ def _raised(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> 
 
 def dense_weights(view: View, scores: Scores, ridge: float) -> np.ndarray:
     """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
-    if not isinstance(view, FeatureView) or view.shape[0] <= _FEW_SAMPLES:
+    if not isinstance(view, PrimalView) or (view.shape[0] <= _FEW_SAMPLES and view.elsewhere is None):
         scores = np.asarray(scores)
         spectrum = spectrum_of(view)
         U, values = spectrum.vectors, spectrum.values

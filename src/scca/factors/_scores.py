@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from ..engine import one_blas_thread, parts, together
-from ..views import FeatureView, View
-from ._products import Products, correlate
+from ..engine import each, one_blas_thread, parts, samples_elsewhere, summed, together
+from ..views import FeatureView, PrimalView, View
+from ._products import correlate, score_rows
 
 __all__ = ["PooledScores", "Scores", "column_products", "correlations", "inner_products", "row_squares", "scores_of"]
 
@@ -18,13 +19,13 @@ _PER_LANE = 16  # such blocks; each lane has sums of its own
 
 @dataclass(frozen=True, eq=False)
 class PooledScores:
-    """T = sum over v of M_v W_v for sparse views M_v, all samples or those in `rows`.
+    """T = sum over v of M_v W_v, for sparse views M_v or samples elsewhere; of all samples, or those in `rows`.
 
     Like an array it can be multiplied by a matrix or by a number per column, added to another, and restricted to some
     samples. None of these computes a score.
     """
 
-    views: Sequence[FeatureView]
+    views: Sequence[Any]  # PrimalView
     weights: Sequence[np.ndarray]
     rows: np.ndarray | None = None
 
@@ -45,7 +46,9 @@ class PooledScores:
     def __add__(self, other: "PooledScores") -> "PooledScores":
         return replace(self, views=[*self.views, *other.views], weights=[*self.weights, *other.weights])
 
-    def __getitem__(self, rows: np.ndarray) -> "PooledScores":
+    def __getitem__(self, rows: Any) -> "PooledScores":
+        if samples_elsewhere(self.views):
+            return replace(self, views=[view.chosen(rows) for view in self.views])
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
@@ -60,7 +63,7 @@ class PooledScores:
 
     def blocks(self) -> Callable[[np.ndarray], np.ndarray]:
         """A function from some rows, their numbers, to their scores."""
-        sides = [Products(view).scores(W) for view, W in zip(self.views, self.weights, strict=True)]
+        sides = [score_rows(view, W) for view, W in zip(self.views, self.weights, strict=True)]
 
         def block(rows: np.ndarray) -> np.ndarray:
             rows = rows if self.rows is None else self.rows[rows]
@@ -77,36 +80,45 @@ Scores = np.ndarray | PooledScores
 
 def scores_of(views: Sequence[View], weights: Sequence[np.ndarray]) -> Scores:
     """sum over v of M_v W_v: stored, or pooled if that takes much memory and all views are sparse."""
-    sparse = [view for view in views if isinstance(view, FeatureView) and view.is_sparse]
-    if len(sparse) == len(views) and views[0].shape[0] * weights[0].shape[1] > _MOST_STORED:
-        return PooledScores(sparse, weights)
+    large = views[0].shape[0] * weights[0].shape[1] > _MOST_STORED
+    if samples_elsewhere(views) or (large and _all_sparse(views)):
+        return PooledScores(views, weights)
     return sum(view.matmat(W) for view, W in zip(views, weights, strict=True))  # type: ignore[return-value]
 
 
 def correlations(views: Sequence[View], T: Scores) -> list[np.ndarray]:
     """M_v'T for every view, computing each score of T once."""
-    sparse = [view for view in views if isinstance(view, FeatureView) and view.is_sparse]
-    if isinstance(T, PooledScores) and len(sparse) == len(views):
-        with one_blas_thread():
-            return correlate([Products(view) for view in sparse], T.blocks(), T.shape[1])
+    if isinstance(T, PooledScores) and (samples_elsewhere(views) or _all_sparse(views)):
+        return summed(_correlations, [*views, *T.views], len(views), list(T.weights))
     T = np.asarray(T)
     return [view.rmatmat(T) for view in views]
 
 
+def _correlations(views: Sequence[FeatureView], n_correlated: int, weights: Sequence[np.ndarray]) -> list[np.ndarray]:
+    T = PooledScores(views[n_correlated:], weights)
+    with one_blas_thread():
+        return correlate(views[:n_correlated], T.blocks(), T.shape[1])
+
+
 def inner_products(T: Scores, U: Scores) -> np.ndarray:
     """T'U."""
-    return _summed(lambda t, u: t.T @ u, T, U)
+    return _over_samples(_all_products, T, U)
 
 
 def column_products(T: Scores, U: Scores) -> np.ndarray:
     """The diagonal of T'U."""
-    return _summed(lambda t, u: np.einsum("ij,ij->j", t, u), T, U)
+    return _over_samples(_own_products, T, U)
 
 
-def row_squares(T: Scores) -> np.ndarray:
+def row_squares(T: Scores) -> Any:
     """The squared norm of every sample's scores."""
     if not isinstance(T, PooledScores):
         return np.sum(T**2, axis=1)
+    return each(_row_squares, T.views, list(T.weights))
+
+
+def _row_squares(views: Sequence[FeatureView], weights: Sequence[np.ndarray]) -> np.ndarray:
+    T = PooledScores(views, weights)
     block = T.blocks()
     blocks = together(
         lambda part: np.sum(block(np.arange(part.start, part.stop)) ** 2, axis=1), parts(0, len(T), _ROWS)
@@ -114,8 +126,26 @@ def row_squares(T: Scores) -> np.ndarray:
     return np.concatenate(blocks)
 
 
-def _summed(compute: Callable[[np.ndarray, np.ndarray], np.ndarray], T: Scores, U: Scores) -> np.ndarray:
+def _all_sparse(views: Sequence[View]) -> bool:
+    return all(isinstance(view, PrimalView) and view.is_sparse for view in views)
+
+
+def _all_products(t: np.ndarray, u: np.ndarray) -> np.ndarray:
+    return t.T @ u
+
+
+def _own_products(t: np.ndarray, u: np.ndarray) -> np.ndarray:
+    return np.einsum("ij,ij->j", t, u)
+
+
+Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _over_samples(compute: Product, T: Scores, U: Scores) -> np.ndarray:
     """The sum of `compute` over blocks of rows of both."""
+    if isinstance(T, PooledScores) and isinstance(U, PooledScores) and samples_elsewhere(T.views):
+        others = [] if U is T else list(U.views)
+        return summed(_of_pooled, [*T.views, *others], compute, list(T.weights), list(U.weights))
     if not isinstance(T, PooledScores) and not isinstance(U, PooledScores):
         return compute(T, U)
     first, second = _blocks_of(T), _blocks_of(T) if U is T else _blocks_of(U)
@@ -131,6 +161,13 @@ def _summed(compute: Callable[[np.ndarray, np.ndarray], np.ndarray], T: Scores, 
     with one_blas_thread():
         lanes = together(of_lane, parts(0, len(T), _PER_LANE * _ROWS))
     return sum(lanes[1:], start=lanes[0])
+
+
+def _of_pooled(
+    views: Sequence[FeatureView], compute: Product, first: Sequence[np.ndarray], second: Sequence[np.ndarray]
+) -> np.ndarray:
+    T = PooledScores(views[: len(first)], first)
+    return _over_samples(compute, T, PooledScores(views[len(first) :], second) if len(views) > len(first) else T)
 
 
 def _blocks_of(T: Scores) -> Callable[[np.ndarray], np.ndarray]:

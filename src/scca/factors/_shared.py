@@ -9,8 +9,8 @@ import numpy as np
 from scipy.linalg import eigh, solve_triangular
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ..engine import one_blas_thread
-from ..views import FeatureView, LinearKernelView, View
+from ..engine import one_blas_thread, samples_elsewhere
+from ..views import LinearKernelView, PrimalView, View
 from ._iteration import Solutions, leading_solutions
 from ._products import Products
 from ._scores import PooledScores, Scores, inner_products, scores_of
@@ -70,8 +70,7 @@ class SharedFactors:
         """The inverse of `arrays`, for the same views."""
         scores: Scores = stored["scores_0"]
         if stored["pooled"]:
-            features = [view for view in views if isinstance(view, FeatureView)]
-            scores = PooledScores(features, [stored[f"scores_{v}"] for v in range(len(features))])
+            scores = PooledScores(views, [stored[f"scores_{v}"] for v in range(len(views))])
         return cls(scores, stored["values"], stored["residuals"])
 
 
@@ -86,7 +85,7 @@ def shared_factors(
     features = [view for view in map(_features, views) if view is not None]
     ranks = [min(view.shape) for view in features]
     large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
-    if large and len(features) == len(views):
+    if (large or samples_elsewhere(views)) and len(features) == len(views):
         with one_blas_thread():  # the same order of sums for any number of threads
             return _orthonormal(*_by_features(features, n_components, ridges, most_features or _MOST_FEATURES))
     return _orthonormal(*_by_spectra(views, n_components, ridges))
@@ -120,10 +119,10 @@ def factor_cost(views: Sequence[View], n_components: int, most_features: int | N
     return covariances + factorisations + 5.0 * n_components * sum(stored)
 
 
-def _features(view: View) -> FeatureView | None:
+def _features(view: View) -> PrimalView | None:
     if isinstance(view, LinearKernelView):
         return view.features
-    return view if isinstance(view, FeatureView) else None
+    return view if isinstance(view, PrimalView) else None
 
 
 def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> tuple[Any, ...]:
@@ -162,18 +161,18 @@ def _by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float
 
 
 def _by_features(
-    views: Sequence[FeatureView], n_components: int, ridges: Sequence[float], most_features: int
+    views: Sequence[PrimalView], n_components: int, ridges: Sequence[float], most_features: int
 ) -> tuple[Any, ...]:
     leading = [_leading_features(view, most_features) for view in views]
     n_components = min(n_components, *map(len, leading))
     if max(map(len, leading)) <= _MOST_FEATURES:
-        found = whitened_solutions(views, leading, n_components, ridges, tol=_TOLERANCE)
+        found = whitened_solutions(views, leading, n_components, ridges)
     else:
         found = _iterated(views, n_components, ridges)
     return scores_of(views, found.vectors), found.values, found.residuals
 
 
-def _leading_features(view: FeatureView, most_features: int) -> np.ndarray:
+def _leading_features(view: PrimalView, most_features: int) -> np.ndarray:
     """The features that vary most, if they have most of the variance: rare words share what frequent ones share."""
     squares = view.square_norms()
     order = np.argsort(-squares, kind="stable")
@@ -182,7 +181,7 @@ def _leading_features(view: FeatureView, most_features: int) -> np.ndarray:
     return np.sort(order[:most_features])
 
 
-def _iterated(views: Sequence[FeatureView], n_components: int, ridges: Sequence[float]) -> Solutions:
+def _iterated(views: Sequence[PrimalView], n_components: int, ridges: Sequence[float]) -> Solutions:
     """By an iteration on the features of all views, with the scores of only some rows in memory at a time."""
     products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     for product in products:

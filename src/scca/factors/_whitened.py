@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ..engine import parts, together
-from ..views import FeatureView
+from ..views import PrimalView
 from ._covariances import covariance
 from ._iteration import Solutions, residuals_of
 from ._products import Products, images
@@ -19,44 +19,37 @@ _ROWS = 1024  # of a product per task of a thread
 
 
 def whitened_solutions(
-    views: Sequence[FeatureView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float], tol: float
+    views: Sequence[PrimalView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float]
 ) -> Solutions:
-    """The largest solutions, in single precision and, if that leaves residuals above `tol`, in double.
+    """The largest solutions.
 
     Of all features only the `kept` ones of each view have weights. With C_vv + lambda_v = L_v L_v' and
     w_v = L_v'^-1 z_v the problem is an ordinary one,
 
     sum over u != v of  L_v^-1 C_vu L_u'^-1 z_u = sigma z_v.
+
+    In double precision: in single, factors are rotated by about 1e-5, which changes what is selected.
     """
+    values, found = _solved(views, kept, n_components, ridges)
+    vectors = [np.zeros((view.shape[1], len(values))) for view in views]
+    for W, features, w in zip(vectors, kept, found, strict=True):
+        W[features] = w
     products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
-    for dtype in (np.float32, np.float64):
-        try:
-            values, found = _solved(views, kept, n_components, ridges, dtype)
-        except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
-            if dtype == np.float64:
-                raise
-            continue
-        vectors = [np.zeros((view.shape[1], len(values))) for view in views]
-        for W, features, w in zip(vectors, kept, found, strict=True):
-            W[features] = w
-        of_kept = [[block[kept[u]] for u, block in enumerate(blocks)] for blocks in images(products, vectors)]
-        sizes = residuals_of(of_kept, values)[1]
-        if (sizes <= tol).all():
-            break
-    return Solutions(values, vectors, sizes, n_components)
+    of_kept = [[block[kept[u]] for u, block in enumerate(blocks)] for blocks in images(products, vectors)]
+    return Solutions(values, vectors, residuals_of(of_kept, values)[1], n_components)
 
 
 def _solved(
-    views: Sequence[FeatureView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float], dtype: type
+    views: Sequence[PrimalView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     triangles = []
     for view, features, ridge in zip(views, kept, ridges, strict=True):
-        own = covariance(view, view, dtype, features, features)
+        own = covariance(view, view, rows=features, columns=features)
         own[np.diag_indices_from(own)] += ridge
         triangles.append(Triangle(own))
 
     def between(v: int, u: int) -> np.ndarray:
-        half = triangles[v].forward(covariance(views[v], views[u], dtype, kept[v], kept[u]))
+        half = triangles[v].forward(covariance(views[v], views[u], rows=kept[v], columns=kept[u]))
         return triangles[u].forward(half.T).T
 
     if len(views) == 2:
@@ -64,17 +57,15 @@ def _solved(
     else:
         ends = np.cumsum([0, *map(len, kept)])
         own_rows = [slice(*pair) for pair in pairwise(ends)]
-        matrix = np.zeros((ends[-1], ends[-1]), dtype=dtype)
+        matrix = np.zeros((ends[-1], ends[-1]))
         for v in range(len(views)):
             for u in range(v):
                 matrix[own_rows[v], own_rows[u]] = between(v, u)
         values, Z = eigh(matrix, lower=True, overwrite_a=True, subset_by_index=(ends[-1] - n_components, ends[-1] - 1))
         values, Z = values[::-1], Z[:, ::-1]
     starts = np.cumsum([len(features) for features in kept])[:-1]
-    vectors = [
-        triangle.backward(z).astype(np.float64) for triangle, z in zip(triangles, np.split(Z, starts), strict=True)
-    ]
-    return np.maximum(values, 0.0).astype(np.float64), vectors
+    vectors = [triangle.backward(z) for triangle, z in zip(triangles, np.split(Z, starts), strict=True)]
+    return np.maximum(values, 0.0), vectors
 
 
 def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,12 +11,13 @@ from ._preparation import Preparation, inverse_norms
 from ._projector import Projector
 from ._selection import ColumnSelection, Selection
 from ._storage import Compressed, SparseStorage, storage_of
-from .base import PreparedView, View
+from .base import PreparedView, PrimalView, View
 
 __all__ = [
     # the contract
     "View",
     "PreparedView",
+    "PrimalView",
     "Selection",
     "ColumnSelection",
     # primal

@@ -11,7 +11,7 @@ from ..engine import one_blas_thread, parts, together
 from ._projector import Projector
 from ._selection import Selection
 from ._storage import SparseStorage, Storage
-from .base import PreparedView
+from .base import PrimalView
 
 if TYPE_CHECKING:
     from ._preparation import Preparation
@@ -21,7 +21,7 @@ __all__ = ["FeatureView"]
 _PARTS = 8  # of a sum over the features, for threads: each has a kernel of its own
 
 
-class FeatureView(PreparedView):
+class FeatureView(PrimalView):
     """M = D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms).
 
     Created by `Preparation.transform`, which has applied the feature weights to A; or from a matrix used unchanged.
@@ -141,7 +141,7 @@ class FeatureView(PreparedView):
             self.storage.restricted(columns), None if self.mean is None else self.mean[columns], self.scale
         )
 
-    def reweighted(self, factors: np.ndarray) -> "FeatureView":
+    def reweighted(self, factors: Any) -> "FeatureView":
         squares = None if self._squares is None else self._squares * factors**2
         return FeatureView(self.storage, self.mean, factors if self.scale is None else self.scale * factors, squares)
 

@@ -1,13 +1,18 @@
 """The contract of a view: what the solver and the estimators need of n samples, however they are stored."""
 
 from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..engine import Samplewise
 from ._projector import Projector
 from ._selection import ColumnSelection, Selection
 
-__all__ = ["PreparedView", "View"]
+if TYPE_CHECKING:
+    from ._preparation import Preparation
+
+__all__ = ["PreparedView", "PrimalView", "View"]
 
 _COLUMN_BLOCK = 256  # columns computed at a time when all are needed
 
@@ -64,9 +69,21 @@ class PreparedView(View):
     """A view of prepared samples that can prepare new ones."""
 
     @abstractmethod
-    def reweighted(self, factors: np.ndarray) -> "PreparedView":
+    def reweighted(self, factors: Any) -> "PreparedView":
         """The view with every sample times a factor of its own (n,)."""
 
     @abstractmethod
     def projector(self, rotations: np.ndarray) -> Projector:
         """The projector of new samples on weights on the coordinates of this view."""
+
+
+class PrimalView(PreparedView):
+    """A view whose coordinates are features: a `FeatureView` in memory, or a `BlockView` of samples elsewhere."""
+
+    preparation: "Preparation | None"
+    elsewhere: Samplewise | None = None
+
+    @property
+    @abstractmethod
+    def is_sparse(self) -> bool:
+        """Whether zeros are not stored."""
