@@ -41,8 +41,10 @@ class ChosenRows:
         return np.asarray(self[:], dtype=dtype)
 
 
-def chosen_rows(data: MatrixLike, rows: np.ndarray) -> Any:
-    """`data[rows]`; of a large dense array without a copy."""
+def chosen_rows(data: MatrixLike, rows: Any) -> Any:
+    """`data[rows]`; of a large dense array without a copy, and of samples elsewhere by their own means."""
+    if getattr(data, "elsewhere", None) is not None:
+        return data.chosen(rows)
     return data[rows] if sp.issparse(data) or data.size <= _MOST_COPIED else ChosenRows(data, rows)
 
 

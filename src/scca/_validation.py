@@ -26,6 +26,8 @@ __all__ = [
     "check_same_samples",
     "check_structure",
     "check_varies",
+    "refuse_constant",
+    "warn_constant",
     "warn_uninformative",
     # settings
     "check_choice",
@@ -276,14 +278,7 @@ def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
 
 def warn_uninformative(data: MatrixLike, name: str) -> None:
     """Warn of constant features and all-zero samples, and refuse a view in which nothing varies."""
-    constant = check_varies(data, name)
-    n_constant = int(np.count_nonzero(constant))
-    if n_constant:
-        warn(
-            f"{name} has {counted(n_constant, 'constant feature')} (first: {np.argmax(constant)}); such features carry "
-            "no information: drop them if that is unintended.",
-            DataWarning,
-        )
+    warn_constant(check_varies(data, name), name)
     zero = _zero_rows(data)
     if zero.any():
         warn(
@@ -293,15 +288,32 @@ def warn_uninformative(data: MatrixLike, name: str) -> None:
         )
 
 
+def warn_constant(constant: np.ndarray, name: str) -> None:
+    """Warn of constant features, given which are."""
+    n_constant = int(np.count_nonzero(constant))
+    if n_constant:
+        warn(
+            f"{name} has {counted(n_constant, 'constant feature')} (first: {np.argmax(constant)}); such features carry "
+            "no information: drop them if that is unintended.",
+            DataWarning,
+        )
+
+
 def check_varies(data: MatrixLike, name: str, remedy: str = "pass data that differ between samples") -> np.ndarray:
     """Which features are constant; refuses data in which all are."""
     constant = _constant_columns(data)
+    refuse_constant(constant, name, data.shape, remedy)
+    return constant
+
+
+def refuse_constant(
+    constant: np.ndarray, name: str, shape: tuple[int, int], remedy: str = "pass data that differ between samples"
+) -> None:
+    """Refuse data in which all features are constant, given which are."""
     if constant.all():
         raise ValueError(
-            f"{name} does not vary: all of its {data.shape[1]} features are constant over the {data.shape[0]} samples; "
-            f"{remedy}."
+            f"{name} does not vary: all of its {shape[1]} features are constant over the {shape[0]} samples; {remedy}."
         )
-    return constant
 
 
 def _constant_columns(data: MatrixLike) -> np.ndarray:

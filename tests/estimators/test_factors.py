@@ -310,7 +310,7 @@ class TestHeldOut:
     def test_of_many_pairs_one_split_tells_both(self, pairs, new_pairs, monkeypatch):
         import scca.estimators._held_out as module
 
-        monkeypatch.setattr(module, "_MANY_PAIRS", len(pairs[0]) - 1)
+        monkeypatch.setattr(module, "MANY_PAIRS", len(pairs[0]) - 1)
         seen = []
         model = factors(3, held_out=5)
         model.fit_with_progress(*pairs, progress=lambda *call: seen.append(call))
@@ -323,7 +323,7 @@ class TestHeldOut:
     def test_of_many_pairs_the_number_of_folds_is_how_many_are_left_out(self, monkeypatch):
         import scca.estimators._held_out as module
 
-        monkeypatch.setattr(module, "_MANY_PAIRS", 50)
+        monkeypatch.setattr(module, "MANY_PAIRS", 50)
         rng = np.random.default_rng(0)
         for n, n_folds, left_out in ((49, 5, [24, 10, 10, 10, 10, 9]), (60, 5, [12]), (60, 3, [20]), (400, 5, [50])):
             splits = module._splits(n, n_folds, rng)

@@ -144,7 +144,7 @@ class TestCountShared:
         count_shared(scores, Pairs(*noise(0), ()), random_state())
         ((train, test),) = halves
         assert len(train) == len(test) == 30
-        assert sorted([*train, *test]) == list(range(60))
+        assert sorted([*np.asarray(train), *test]) == list(range(60))
 
     @pytest.mark.parametrize("n", [2, 5])
     def test_too_few_pairs_to_leave_any_out_have_one(self, n):

@@ -1,12 +1,12 @@
 """Many fits and long ones: splitting pairs, running tasks, progress, checkpoints, warnings, threads of BLAS."""
 
 from ._blas import blas_threads_for, one_blas_thread
-from ._blocks import Samplewise, added, each, samples_elsewhere, summed
+from ._blocks import AllBut, Block, Elsewhere, SampleValues, added, each, samples_elsewhere, summed, unique
 from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
 from ._pairs import Pairs, Samples
 from ._run import Progress, check_n_jobs, run_tasks
 from ._splits import Split, consecutive_folds, random_folds
-from ._together import inner, parts, times, together
+from ._together import inner, one_core, parts, times, together
 from ._warnings import Collector, collected, say_once, silenced, warn
 from ._work import Report, kept, long_work, part_of, report
 
@@ -21,14 +21,19 @@ __all__ = [
     "summed",
     "each",
     "added",
-    "Samplewise",
+    "Elsewhere",
+    "Block",
+    "SampleValues",
+    "AllBut",
     "samples_elsewhere",
+    "unique",
     # tasks
     "run_tasks",
     "check_n_jobs",
     "Progress",
     # threads
     "together",
+    "one_core",
     "parts",
     "inner",
     "times",

@@ -1,35 +1,164 @@
 """Sums over samples and values per sample, wherever the samples are: in memory, or in blocks elsewhere."""
 
+import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from threading import RLock
 from typing import Any
 
-__all__ = ["Samplewise", "added", "each", "samples_elsewhere", "summed"]
+import numpy as np
+
+__all__ = ["AllBut", "Block", "Elsewhere", "SampleValues", "added", "each", "samples_elsewhere", "summed", "unique"]
+
+_MOST_DERIVED = 16  # results that a block keeps: the views, weights of samples and scores in use at a time
+
+Function = Callable[..., Any]  # of parts of items and of arguments; defined at the top of a module
 
 
-class Samplewise(ABC):
-    """Samples in blocks elsewhere, where functions of a block are called.
+class Block:
+    """Samples `first`, `first` + 1, ... of all: their data by the name of the view, and what was computed from them.
 
-    Whatever belongs to such samples (their data, a view of them, a value per sample) has an attribute `elsewhere`, one
-    of these, and `of_block(block)`, the part of it that belongs to a block, as it would be in memory.
+    What was computed stays where the block is; a copy of the block elsewhere computes it anew.
     """
 
+    def __init__(self, first: int, data: Mapping[str, Any]):
+        self.first, self.data = first, data
+        self.n = next(iter(data.values())).shape[0]
+        self._renew()
+
+    def _renew(self) -> None:
+        self._derived: OrderedDict[Hashable, Any] = OrderedDict()
+        self._lock = RLock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Block, (self.first, self.data)
+
+    def derived(self, name: Hashable, compute: Callable[[], Any]) -> Any:
+        """The result of `compute`, which has this name; computed again if it has not been used for long."""
+        with self._lock:
+            if name not in self._derived:
+                self._derived[name] = compute()
+                while len(self._derived) > _MOST_DERIVED:
+                    self._derived.popitem(last=False)
+            self._derived.move_to_end(name)
+            return self._derived[name]
+
+
+class AllBut:
+    """The numbers 0 to n - 1 without some, which are sorted; an array of them if one is asked for."""
+
+    def __init__(self, n: int, left_out: np.ndarray):
+        self.n, self.left_out = n, left_out
+
+    def __len__(self) -> int:
+        return self.n - len(self.left_out)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.delete(np.arange(self.n), self.left_out)
+
+
+class Elsewhere(ABC):
+    """Samples in blocks elsewhere, where functions of a block are called; some samples may be left out.
+
+    Whatever belongs to such samples (their data, a view of them, a value per sample) has an attribute `elsewhere`, one
+    of these, and `of_block(block)`, the part of it that belongs to a block, as it would be in memory. All of that
+    travels to the blocks, but of this object only which samples are left out.
+    """
+
+    def __init__(self, total: int, left_out: np.ndarray):
+        self.total, self.left_out = total, left_out
+
+    def __len__(self) -> int:
+        """The number of samples that are not left out."""
+        return self.total - len(self.left_out)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _Described, (self.total, self.left_out)
+
     @abstractmethod
-    def summed(self, function: Callable[..., Any], items: Sequence[Any], arguments: tuple[Any, ...]) -> Any:
+    def without(self, left_out: np.ndarray) -> "Elsewhere":
+        """The same without some samples; none is left out yet."""
+
+    @abstractmethod
+    def summed(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> Any:
         """The sum over the blocks of `function(parts of the items, *arguments)`."""
 
     @abstractmethod
-    def each(self, function: Callable[..., Any], items: Sequence[Any], arguments: tuple[Any, ...]) -> Any:
-        """What `function` gives for every sample, left where the samples are."""
+    def collected(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
+        """`function(parts of the items, *arguments)` of every block, in order."""
+
+    def numbers(self, rows: np.ndarray) -> np.ndarray:
+        """Where samples are among all, given where they are among those that are not left out."""
+        before = self.left_out - np.arange(len(self.left_out))  # samples before each one left out that are not
+        return rows + np.searchsorted(before, rows, side="right")
+
+    def counted(self, block: Block) -> np.ndarray | None:
+        """0 for the samples of a block that are left out, and 1 for the others; None if none is left out."""
+        here = self.left_out - block.first
+        here = here[(here >= 0) & (here < block.n)]
+        if not len(here):
+            return None
+        mask = np.ones(block.n)
+        mask[here] = 0.0
+        return mask
 
 
-def samples_elsewhere(items: Sequence[Any]) -> Samplewise | None:
+class _Described(Elsewhere):
+    """What travels to the blocks."""
+
+    def without(self, left_out: np.ndarray) -> "Elsewhere":
+        raise NotImplementedError
+
+    def summed(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> Any:
+        raise NotImplementedError
+
+    def collected(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
+        raise NotImplementedError
+
+
+class SampleValues:
+    """`function(parts of the items, *arguments)` for the samples of every block: a value per sample, 0 if left out."""
+
+    def __init__(self, elsewhere: Elsewhere, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]):
+        self.elsewhere, self.items, self.arguments = elsewhere, items, arguments
+        self._function, self._name = function, unique()
+
+    def of_block(self, block: Block) -> np.ndarray:
+        return block.derived(self._name, lambda: self._of_block(block))
+
+    def _of_block(self, block: Block) -> np.ndarray:
+        parts, counted = parts_of(self.items, block), self.elsewhere.counted(block)
+        with np.errstate(all="ignore" if counted is not None else None):  # of samples left out
+            values = self._function(parts, *self.arguments)
+        return values if counted is None else np.where(counted > 0, values, 0.0)
+
+    def mean(self) -> float:
+        """Over the samples that are not left out."""
+        return float(self.elsewhere.summed(_total, [self], ())) / len(self.elsewhere)
+
+
+def _total(items: Sequence[np.ndarray]) -> float:
+    return float(items[0].sum())
+
+
+def unique() -> str:
+    """A name that nothing else has, in any process."""
+    return uuid.uuid4().hex
+
+
+def parts_of(items: Sequence[Any], block: Block) -> list[Any]:
+    """The parts of items that belong to a block; None stays None."""
+    return [None if item is None else item.of_block(block) for item in items]
+
+
+def samples_elsewhere(items: Sequence[Any]) -> Elsewhere | None:
     """Where the samples of these are; None if they are in memory."""
     found = (getattr(item, "elsewhere", None) for item in items)
     return next((where for where in found if where is not None), None)
 
 
-def summed(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
+def summed(function: Function, items: Sequence[Any], *arguments: Any) -> Any:
     """`function(items, *arguments)`, a sum over samples: of samples elsewhere, added up over their blocks.
 
     It returns arrays or numbers, or lists of them, and is defined at the top of a module.
@@ -38,18 +167,20 @@ def summed(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) 
     return function(items, *arguments) if where is None else where.summed(function, items, arguments)
 
 
-def each(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
+def each(function: Function, items: Sequence[Any], *arguments: Any) -> Any:
     """`function(items, *arguments)`, a value per sample; those of samples elsewhere stay there.
 
     Either way the result has a `mean()`, and can be one of the items of another function.
     """
     where = samples_elsewhere(items)
-    return function(items, *arguments) if where is None else where.each(function, items, arguments)
+    return function(items, *arguments) if where is None else SampleValues(where, function, items, arguments)
 
 
 def added(one: Any, other: Any) -> Any:
-    """The sum of two results of a function for `summed`; arrays of the first are overwritten."""
+    """The sum of two results of a function for `summed`; arrays of the first may be overwritten."""
     if isinstance(one, list | tuple):
         return [added(*parts) for parts in zip(one, other, strict=True)]
-    one += other
-    return one
+    if isinstance(one, np.ndarray) and one.flags.writeable:
+        one += other
+        return one
+    return one + other

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._arrays import chosen_rows
+from ._blocks import AllBut
 
 __all__ = ["Pairs", "Samples"]
 
@@ -46,22 +47,22 @@ class Pairs:
         """The same views with sample i of X paired with sample `order[i]` of Y."""
         return replace(self, order=order)
 
-    def training(self, rows: np.ndarray) -> tuple[Any, Any]:
+    def training(self, rows: np.ndarray | AllBut) -> tuple[Any, Any]:
         """Both views of the pairs `rows`, to fit a model to."""
         x, y = self.held_out(rows, rows)
         return x.data, y.data
 
-    def held_out(self, rows: np.ndarray, training_rows: np.ndarray) -> tuple[Samples, Samples]:
+    def held_out(self, rows: Any, training_rows: Any) -> tuple[Samples, Samples]:
         """Both views of the pairs `rows`, as input for a model fitted to the pairs `training_rows`."""
         return (
             self._samples("X", self.X, rows, training_rows),
             self._samples("Y", self.Y, self._in_y(rows), self._in_y(training_rows)),
         )
 
-    def _in_y(self, rows: np.ndarray) -> np.ndarray:
+    def _in_y(self, rows: Any) -> Any:
         return rows if self.order is None else self.order[rows]
 
-    def _samples(self, name: str, view: Any, rows: np.ndarray, training_rows: np.ndarray) -> Samples:
+    def _samples(self, name: str, view: Any, rows: Any, training_rows: Any) -> Samples:
         if name not in self.precomputed:
             return Samples(chosen_rows(view, rows), None)
         return Samples(view[rows][:, training_rows], view.diagonal()[rows])

@@ -2,8 +2,9 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
 from typing import Any, TypeVar
@@ -12,7 +13,7 @@ import numpy as np
 
 from ._warnings import collected, warn
 
-__all__ = ["inner", "parts", "times", "together"]
+__all__ = ["inner", "one_core", "parts", "times", "together"]
 
 _ROWS = 4096  # of a part
 _N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -41,6 +42,17 @@ def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[
         for category, message in warned.first.items():
             warn(message, category)
     return [result for result, _ in done]
+
+
+@contextmanager
+def one_core(alone: bool = True) -> Iterator[None]:
+    """A context in which `together` does one item after another in this thread, if `alone`."""
+    before = getattr(_here, "is_part", False)
+    _here.is_part = before or alone
+    try:
+        yield
+    finally:
+        _here.is_part = before
 
 
 @cache

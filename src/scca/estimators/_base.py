@@ -26,9 +26,10 @@ from .._validation import (
     warn_uninformative,
 )
 from .._wording import called, counted
-from ..engine import check_n_jobs, warn
+from ..engine import check_n_jobs, samples_elsewhere, warn
 from ..retrieval import average_precision
 from ..views import Kernel, LowRankPreparation, PreparedView, Projector
+from ._elsewhere import pair_elsewhere
 from ._low_rank_kernel import LowRankKernel
 from ._preparing import Known, Prepared, PreparedPair, Preparing
 
@@ -179,6 +180,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_training(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, ...]:
         """Both views, checked, and what `_remember` needs of them at the end of the fit."""
         self._check_preparation()
+        if samples_elsewhere((X, Y)):
+            X, Y = pair_elsewhere(X, Y, self._sums_suffice, f"a {type(self).__name__} with others")
+            if samples_elsewhere((X, Y)):
+                return X, Y, Known(X.shape[1], X.feature_names, Y.shape[1], Y.feature_names)
         pair = X, Y
         (X, x_features), (Y, y_features) = read_view(X, "X"), read_view(Y, "Y")
         check_same_samples(X, Y)
@@ -191,6 +196,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             elif self.center:
                 warn_uninformative(data, name)
         return X, Y, Known(x_features.count, x_features.names, y_features.count, y_features.names)
+
+    @property
+    def _sums_suffice(self) -> bool:
+        """Whether a fit needs nothing but sums over samples."""
+        return False
 
     def _remember(self, known: Known) -> None:
         """Delete the attributes of an earlier fit and store the features of both views.

@@ -98,6 +98,10 @@ class FactorComponents(PairedTransformer):
             self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
         return self
 
+    @property
+    def _sums_suffice(self) -> bool:
+        return self.anchors is None and not self._dual_views
+
     def _log(self) -> None:
         level = logging.INFO if self.verbose else logging.DEBUG
         for j in range(self.n_components_):

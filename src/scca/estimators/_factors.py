@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._arrays import column_blocks
-from ..engine import Pairs, kept
+from ..engine import AllBut, Pairs, kept, samples_elsewhere
 from ..factors import (
     Rotation,
     Scores,
@@ -119,13 +119,14 @@ def held_out_scores(
     settings: FactorSettings,
     T: Scores | None,
     pairs: Pairs,
-    train: np.ndarray,
+    train: np.ndarray | AllBut,
     test: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of the pairs `test` in both views, from factors learnt from the pairs `train` alone.
 
     The factors are rotated to match T, scores of all pairs; without T they are not rotated, strongest first.
     """
+    train = train if samples_elsewhere([pairs.X]) else np.asarray(train)
     pair = model.prepare_checked(*pairs.training(train))
     n_components = pair.n_components if T is None else T.shape[1]
     rotate = _unrotated if T is None else partial(aligned, target=T[train])

@@ -3,16 +3,17 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from ..engine import Pairs, Split, kept, part_of, random_folds, report, run_tasks
+from ..engine import AllBut, Pairs, kept, part_of, random_folds, report, run_tasks
 
-__all__ = ["CHANCE", "HeldOut", "count_shared", "held_out_correlations"]
+__all__ = ["CHANCE", "MANY_PAIRS", "HeldOut", "count_shared", "held_out_correlations"]
 
 CHANCE = 0.05  # level of the tests whether the pairs share anything
 
-_MANY_PAIRS = 20_000  # from here on a single split is enough; it leaves out at most as many
+MANY_PAIRS = 20_000  # from here on a single split is enough; it leaves out at most as many
 _PERMUTATIONS = 199
 _LOOKED_AHEAD = 10  # factors in a row that have to be no better than chance
 _LEAST = 3  # pairs left out, for a correlation to be meaningful
@@ -31,7 +32,8 @@ class HeldOut:
 
 
 # scores of held-out samples in both views, given the pairs, the training rows and the rows left out
-FoldScores = Callable[[Pairs, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+FoldScores = Callable[[Pairs, Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
+_Split = tuple[np.ndarray | AllBut, np.ndarray]  # training rows, and rows left out
 
 
 def held_out_correlations(
@@ -98,21 +100,23 @@ def _p_values(A: np.ndarray, B: np.ndarray, rng: np.random.Generator, width: int
     return (1 + np.sum(np.array(null) >= found, axis=0)) / (1 + _PERMUTATIONS)
 
 
-def _splits(n: int, n_folds: int, rng: np.random.Generator) -> list[Split]:
+def _splits(n: int, n_folds: int, rng: np.random.Generator) -> list[_Split]:
     """The split of the test, then the folds; with many pairs a single fold, which also serves the test."""
-    if n >= _MANY_PAIRS:
+    if n >= MANY_PAIRS:
         return [_split(n, n // max(n_folds, 2), rng)]
     tested = _split(n, n // 2, rng)
     seed = np.random.RandomState(int(rng.integers(2**31)))
     return [tested, *random_folds(min(n_folds, n // _LEAST), n, seed)]
 
 
-def _split(n: int, left_out: int, rng: np.random.Generator) -> Split:
-    order, left_out = rng.permutation(n), min(left_out, _MANY_PAIRS)
-    return np.sort(order[left_out:]), np.sort(order[:left_out])
+def _split(n: int, left_out: int, rng: np.random.Generator) -> _Split:
+    left_out = min(left_out, MANY_PAIRS)
+    few = n < MANY_PAIRS  # of many pairs, no array of all is made
+    test = rng.permutation(n)[:left_out] if few else rng.choice(n, left_out, replace=False, shuffle=False)
+    return AllBut(n, np.sort(test)), np.sort(test)
 
 
-def _of_split(scores: FoldScores, pairs: Pairs, task: tuple[str, Split]) -> tuple[np.ndarray, np.ndarray]:
+def _of_split(scores: FoldScores, pairs: Pairs, task: tuple[str, _Split]) -> tuple[np.ndarray, np.ndarray]:
     name, split = task
     with part_of("pairs left out"):
         return kept(

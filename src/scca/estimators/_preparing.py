@@ -10,12 +10,21 @@ import scipy.sparse as sp
 from .._arrays import ChosenRows, chosen_rows
 from .._frames import Features
 from .._types import MatrixLike
-from ..views import Compressed, FeatureView, Kernel, LowRankKernelView, Preparation, PreparedView, StoredKernelView
+from ..views import (
+    Compressed,
+    FeatureView,
+    Kernel,
+    LowRankKernelView,
+    Preparation,
+    PreparedView,
+    PrimalView,
+    StoredKernelView,
+)
 from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, shared_weights
 
 __all__ = ["Known", "Prepared", "PreparedPair", "Preparing"]
 
-Prepared = FeatureView | StoredKernelView | LowRankKernelView
+Prepared = PrimalView | StoredKernelView | LowRankKernelView
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +118,9 @@ class Preparing:
 
     def _of_rows(self, view: Prepared, samples: MatrixLike, rows: np.ndarray) -> FeatureView | np.ndarray:
         """The features of some samples, or their kernel."""
-        if not isinstance(view, FeatureView):
+        if not isinstance(view, PrimalView):
             return view.among(rows)
-        if len(rows) == view.shape[0]:
+        if isinstance(view, FeatureView) and len(rows) == view.shape[0]:
             return view
         samples = chosen_rows(samples.rows if isinstance(samples, Compressed) else samples, rows)
         return self._fitted(samples).transform(samples)
@@ -139,6 +148,6 @@ class Preparing:
 
 def _weighted(view: Prepared, samples: MatrixLike, weights: np.ndarray | None) -> Prepared:
     """The view with its features weighted; unchanged without weights."""
-    if weights is None or not isinstance(view, FeatureView) or view.preparation is None:
+    if weights is None or not isinstance(view, PrimalView) or view.preparation is None:
         return view
     return view.preparation.weighted(weights).transform(samples)

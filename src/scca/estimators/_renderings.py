@@ -20,7 +20,7 @@ from ..factors import (
     weigh_features,
 )
 from ..solver import ComponentResult, Penalty
-from ..views import FeatureView, Preparation, PreparedView
+from ..views import Preparation, PreparedView, PrimalView
 from ._factor_settings import FactorSettings
 
 __all__ = ["Rendering", "RenderingPath"]
@@ -108,10 +108,10 @@ class RenderingPath:
         The ridge is raised where more than this share of a target would be explained.
         """
         view, samples = rendering.view, self._samples.get(name)
-        if not isinstance(view, FeatureView) or view.preparation is None:
+        if not isinstance(view, PrimalView) or view.preparation is None:
             return rendering
 
-        def weigh() -> tuple[FeatureView, Weighing]:
+        def weigh() -> tuple[PrimalView, Weighing]:
             chosen = [np.flatnonzero(w) for w in rendering.weights.T]
             scores = targets()
             while True:
@@ -122,7 +122,7 @@ class RenderingPath:
                     return read, weighed  # all that is read has a weight
                 chosen = few
 
-        def again(stored: Mapping[str, np.ndarray]) -> tuple[FeatureView, Weighing]:
+        def again(stored: Mapping[str, np.ndarray]) -> tuple[PrimalView, Weighing]:
             weighed = Weighing.of_arrays(stored)
             return _reading_only(view, np.flatnonzero(weighed.weights.any(axis=1)), samples), weighed
 
@@ -275,7 +275,7 @@ def _most_explained(n_samples: int, settings: FactorSettings) -> float:
     return 1.0 - _UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
 
 
-def _reading_only(view: FeatureView, features: np.ndarray, samples: Any) -> FeatureView:
+def _reading_only(view: PrimalView, features: np.ndarray, samples: Any) -> PrimalView:
     """The view prepared to read these features and no others; itself if it does."""
     preparation = view.preparation
     assert preparation is not None
@@ -285,7 +285,7 @@ def _reading_only(view: FeatureView, features: np.ndarray, samples: Any) -> Feat
     return _reading(view, features).transform(samples)
 
 
-def _reading(view: FeatureView, features: np.ndarray) -> Preparation:
+def _reading(view: PrimalView, features: np.ndarray) -> Preparation:
     """The preparation that reads these features and no others, not even for the norm of a sample.
 
     A sample that has none of them becomes zero.

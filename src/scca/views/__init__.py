@@ -1,5 +1,6 @@
 """Views of n samples: features or a kernel, dense or sparse, prepared and deflated without changing the data."""
 
+from ._block_view import BlockRows, BlockView
 from ._deflation import DeflatedView, Deflation
 from ._features import FeatureView
 from ._kernel_views import KernelPreparation, LinearKernelView, StoredKernelView, linear_kernel_view
@@ -24,6 +25,8 @@ __all__ = [
     "Preparation",
     "inverse_norms",
     "FeatureView",
+    "BlockRows",
+    "BlockView",
     "OrientedView",
     # dual
     "Kernel",

@@ -1,6 +1,6 @@
 """Preparation of the features of training and new samples: weighted, centred, scaled."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,6 +10,8 @@ import scipy.sparse as sp
 from .._arrays import read_tile, tiles
 from .._compile import compiled
 from .._types import MatrixLike
+from ..engine import summed
+from ._block_view import BlockRows, BlockView
 from ._features import FeatureView
 from ._storage import Compressed, DenseStorage, SparseStorage, Storage
 
@@ -54,7 +56,9 @@ class Preparation:
     blank: bool = False
 
     @classmethod
-    def fit(cls, data: MatrixLike | Compressed, *, center: bool = True, normalize: bool = True) -> "Preparation":
+    def fit(
+        cls, data: MatrixLike | Compressed | BlockRows, *, center: bool = True, normalize: bool = True
+    ) -> "Preparation":
         """Learn the means from a checked array or sparse matrix."""
         if not center:
             return cls(normalize=normalize)
@@ -65,14 +69,22 @@ class Preparation:
         """The same with other feature weights."""
         return replace(self, feature_weights=feature_weights)
 
-    def transform(self, samples: MatrixLike | Compressed) -> FeatureView:
-        """The prepared samples, one row per sample."""
+    def transform(self, samples: MatrixLike | Compressed | BlockRows) -> Any:
+        """The prepared samples, one row per sample: a FeatureView, or a BlockView of samples elsewhere."""
+        if not isinstance(samples, BlockRows):
+            return self.view(samples)
+        size, square = (0.0, 0.0) if samples.is_sparse else summed(_sizes, [samples, samples.counted], self)
+        return BlockView(samples, self, shifted=size > _DWARFED * square)
+
+    def view(self, samples: MatrixLike | Compressed, shifted: bool | None = None) -> FeatureView:
+        """The prepared samples; `shifted`, if given, whether the mean is subtracted from dense data at once."""
         samples = Compressed(samples) if sp.issparse(samples) else samples
         squares, noise, size = self._square_norms(samples)
+        shifted = size > _DWARFED * squares.sum() if shifted is None else shifted
         scale = inverse_norms(squares, noise) if self.normalize else None
         if self.blank:
             scale = self._blanked(samples, scale)
-        storage, mean = self._stored(samples, shifted=size > _DWARFED * squares.sum())
+        storage, mean = self._stored(samples, shifted=bool(shifted))
         return FeatureView(storage, mean, scale, squares if scale is None else squares * scale**2, preparation=self)
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
@@ -195,8 +207,19 @@ class Preparation:
         return squares, noise, float(size.sum())
 
 
-def _is_sparse(samples: MatrixLike | Compressed) -> bool:
-    return isinstance(samples, Compressed) or sp.issparse(samples)
+def _is_sparse(samples: MatrixLike | Compressed | BlockRows) -> bool:
+    return (
+        samples.is_sparse if isinstance(samples, BlockRows) else isinstance(samples, Compressed) or sp.issparse(samples)
+    )
+
+
+def _sizes(items: Sequence[Any], preparation: Preparation) -> list[float]:
+    """The sums of all ||c x||^2 and ||c (x - a)||^2."""
+    samples, counted = items
+    squares, _, size = preparation._square_norms(samples)
+    if counted is None:
+        return [size, float(squares.sum())]
+    return [float(size * counted.mean()), float(squares @ counted)]  # the first decides only about orders of magnitude
 
 
 def _columns_of(samples: MatrixLike | Compressed) -> sp.csc_array:
@@ -208,16 +231,48 @@ def _of_read(columns: sp.csc_array, weights: np.ndarray) -> int:
     return int(np.diff(columns.indptr)[weights != 0].sum())
 
 
-def _dense_moments(data: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
+def _dense_moments(data: MatrixLike | BlockRows) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances of the columns, from differences to the first row: a large offset costs no precision."""
-    pivot = np.asarray(data[0], dtype=np.float64)
+    first = data.chosen(np.zeros(1, dtype=np.intp)) if isinstance(data, BlockRows) else data[:1]
+    return _moments_around(np.asarray(first[0], dtype=np.float64), _dense_sums, data)
+
+
+def _moments_around(pivot: np.ndarray, sums: Any, data: Any, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances, given sums of the differences to a pivot and of their squares."""
+    n = data.shape[0]
+    total, squares = summed(sums, [data, _counted(data)], pivot, *arguments)
+    return pivot + total / n, np.maximum(squares / n - (total / n) ** 2, 0.0)
+
+
+def _counted(data: Any) -> Any:
+    """Which samples count; None for all."""
+    return data.counted if isinstance(data, BlockRows) else None
+
+
+def _dense_sums(items: Sequence[Any], pivot: np.ndarray) -> list[np.ndarray]:
+    data, counted = items
     total, squares = np.zeros(data.shape[1]), np.zeros(data.shape[1])
-    for _, columns, block in _tiles_of(data):
+    for rows, columns, block in _tiles_of(data):
         block = block - pivot[columns]
+        if counted is not None:
+            block *= counted[rows, None]
         total[columns] += block.sum(axis=0)
         squares[columns] += np.einsum("ij,ij->j", block, block)
-    shift = total / len(data)
-    return pivot + shift, np.maximum(squares / len(data) - shift**2, 0.0)
+    return [total, squares]
+
+
+def _column_sums(items: Sequence[Any], pivot: np.ndarray, columns: np.ndarray) -> list[np.ndarray]:
+    """The same for some columns of sparse data."""
+    data, counted = items
+    return _dense_sums([SparseStorage(_columns_of(data)).columns(columns), counted], pivot)
+
+
+def _sparse_sums(items: Sequence[Any]) -> list[np.ndarray]:
+    """Sums of the columns and of their squares."""
+    data, counted = items
+    storage = SparseStorage(_columns_of(data))
+    counted = np.ones(data.shape[0]) if counted is None else counted
+    return [storage.rmatvec(counted), storage.square_norms(counted)]
 
 
 def _tiles_of(samples: MatrixLike, weights: np.ndarray | None = None) -> Iterator[tuple[slice, Any, np.ndarray]]:
@@ -229,14 +284,15 @@ def _tiles_of(samples: MatrixLike, weights: np.ndarray | None = None) -> Iterato
         yield rows, columns, read_tile(samples, rows, columns)
 
 
-def _sparse_moments(data: MatrixLike | Compressed) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of the columns; for columns far from zero, from differences to their first entry."""
-    n, storage = data.shape[0], SparseStorage(_columns_of(data))
-    mean = storage.rmatvec(np.ones(n)) / n
-    variance = storage.square_norms(np.ones(n)) / n - mean**2
+def _sparse_moments(data: MatrixLike | Compressed | BlockRows) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of the columns; for columns far from zero, from differences to about their mean."""
+    n = data.shape[0]
+    total, squares = summed(_sparse_sums, [data, _counted(data)])
+    mean = total / n
+    variance = squares / n - mean**2
     far = np.flatnonzero(mean**2 > 1e-3 * _DWARFED * variance)  # the difference above is then imprecise
     if len(far):
-        mean[far], variance[far] = _dense_moments(storage.columns(far))
+        mean[far], variance[far] = _moments_around(mean[far], _column_sums, data, far)
     return mean, variance
 
 

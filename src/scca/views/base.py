@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine import Samplewise
+from ..engine import Elsewhere
 from ._projector import Projector
 from ._selection import ColumnSelection, Selection
 
@@ -81,7 +81,7 @@ class PrimalView(PreparedView):
     """A view whose coordinates are features: a `FeatureView` in memory, or a `BlockView` of samples elsewhere."""
 
     preparation: "Preparation | None"
-    elsewhere: Samplewise | None = None
+    elsewhere: Elsewhere | None = None
 
     @property
     @abstractmethod

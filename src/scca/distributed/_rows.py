@@ -1,0 +1,208 @@
+"""Views in blocks of a cluster: from memory, from files that the workers read, or from what they already have."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._frames import read_view
+from .._validation import check_count, check_same_samples
+from ..engine import Block
+from ..views import BlockRows
+from ._blocks import DaskBlocks
+from ._cluster import results, workers_of
+
+__all__ = ["at_worker", "block_views", "even_bounds", "read_rows", "rows_of", "scatter"]
+
+_BLOCK_BYTES = 1 << 29  # of data from memory or a file per block, at most
+
+
+def scatter(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple[BlockRows, BlockRows]:
+    """Two views in memory, sent to the workers in blocks of rows.
+
+    The views stay in memory here, too: blocks whose workers are lost are sent again.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    X, Y : array, sparse matrix or data frame
+        As for `SparseCCA.fit`.
+    n_blocks : int, optional
+        By default one per worker, or more if they would be large.
+
+    Returns
+    -------
+    X, Y : BlockRows
+        For `SparseCCA(...).fit(X, Y)`.
+    """
+    (x, x_features), (y, y_features) = read_view(X, "X"), read_view(Y, "Y")
+    check_same_samples(x, y)
+    x, y = (view.tocsr() if sp.issparse(view) else view for view in (x, y))
+    bounds = even_bounds(client, x.shape[0], _n_bytes(x) + _n_bytes(y), n_blocks)
+
+    def make() -> list[Any]:
+        blocks = [Block(start, {"X": x[start:stop], "Y": y[start:stop]}) for start, stop in bounds]
+        return [
+            client.scatter(block, workers=at_worker(client, i, len(blocks)).get("workers"), hash=False)
+            for i, block in enumerate(blocks)
+        ]
+
+    return block_views(client, make, {"X": x_features.names, "Y": y_features.names})
+
+
+def read_rows(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple[BlockRows, BlockRows]:
+    """Two views in files that all workers can read, each worker its own rows.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    X, Y : path or list of paths
+        `.npy` arrays, which are read by ranges of rows; or equally many files of each view, paired in order, one block
+        each: `.npy`, `.npz` (scipy.sparse), `.parquet` or `.csv` (needs pandas).
+    n_blocks : int, optional
+        Of a single `.npy` file: by default one per worker, or more if they would be large.
+
+    Returns
+    -------
+    X, Y : BlockRows
+        For `SparseCCA(...).fit(X, Y)`.
+    """
+    x_files, y_files = _files(X), _files(Y)
+    if len(x_files) != len(y_files):
+        raise ValueError(f"X and Y must have as many files; got {len(x_files)} and {len(y_files)}: pair them in order.")
+    if len(x_files) > 1 or any(not name.endswith(".npy") for name in (*x_files, *y_files)):
+        jobs: list[tuple[Any, ...]] = [(x, y, None, None) for x, y in zip(x_files, y_files, strict=True)]
+    else:
+        shapes = [np.load(files[0], mmap_mode="r") for files in (x_files, y_files)]
+        check_same_samples(*shapes)
+        bounds = even_bounds(client, shapes[0].shape[0], sum(array.nbytes for array in shapes), n_blocks)
+        jobs = [(x_files[0], y_files[0], *bound) for bound in bounds]
+
+    def submit() -> list[Any]:
+        return [client.submit(_load, *job, pure=False, **at_worker(client, i, len(jobs))) for i, job in enumerate(jobs)]
+
+    return _of_pairs(client, submit)
+
+
+def rows_of(client: Any, blocks: Sequence[Any]) -> tuple[BlockRows, BlockRows]:
+    """Two views that the cluster already has, or can compute.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    blocks : sequence of futures or delayed objects
+        Each a pair (X, Y) of arrays, sparse matrices or data frames of the same samples.
+
+    Returns
+    -------
+    X, Y : BlockRows
+        For `SparseCCA(...).fit(X, Y)`.
+    """
+    return _of_pairs(client, lambda: client.compute(list(blocks)))
+
+
+def _of_pairs(client: Any, submit: Callable[[], list[Any]]) -> tuple[BlockRows, BlockRows]:
+    """From a function that returns futures of pairs of matrices."""
+
+    def make() -> list[Any]:
+        checked = [client.submit(_checked, pair, i, pure=False) for i, pair in enumerate(submit())]
+        sizes = results(client, [client.submit(_n_rows, pair, pure=False) for pair in checked])
+        starts = np.cumsum([0, *sizes])[:-1].tolist()
+        return [client.submit(_block, start, pair, pure=False) for start, pair in zip(starts, checked, strict=True)]
+
+    return block_views(client, make)
+
+
+def block_views(
+    client: Any, make: Callable[[], list[Any]], names: Mapping[str, Any] | None = None
+) -> tuple[BlockRows, BlockRows]:
+    """The views X and Y of blocks, from a function that returns their futures; `names` are those of features."""
+    futures = make()
+    found = results(client, [client.submit(_description, block, pure=False) for block in futures])
+    blocks = DaskBlocks(client, make, sum(n for n, _ in found), futures)
+    views = []
+    for name in "XY":
+        widths, dtypes, sparse, stored = zip(*(of_view[name] for _, of_view in found), strict=True)
+        if len(set(widths)) > 1 or len(set(sparse)) > 1:
+            raise ValueError(
+                f"all blocks of {name} must have the same features, dense or sparse; got blocks of "
+                f"{' and '.join(map(str, sorted(set(widths))))} features: make them alike."
+            )
+        dtype = np.result_type(*dtypes)
+        of_features = None if names is None else names.get(name)
+        views.append(
+            BlockRows(
+                blocks, name, widths[0], dtype, is_sparse=sparse[0], n_stored=sum(stored), feature_names=of_features
+            )
+        )
+    return views[0], views[1]
+
+
+def even_bounds(client: Any, n: int, n_bytes: int, n_blocks: int | None) -> list[tuple[int, int]]:
+    """First and last numbers of the samples of every block."""
+    if n_blocks is None:
+        n_blocks = max(len(workers_of(client)), -(-n_bytes // _BLOCK_BYTES))
+    ends = np.linspace(0, n, min(check_count(n_blocks, "n_blocks"), n) + 1).astype(int).tolist()
+    return list(pairwise(ends))
+
+
+def at_worker(client: Any, i: int, n: int) -> dict[str, Any]:
+    """Where block i of n is made: the workers share them evenly, in order."""
+    workers = list(workers_of(client))
+    return {"workers": [workers[i * len(workers) // n]], "allow_other_workers": True} if workers else {}
+
+
+def _files(given: Any) -> list[str]:
+    return [str(path) for path in ([given] if isinstance(given, str | PathLike) else given)]
+
+
+def _n_bytes(view: Any) -> int:
+    return int(view.data.nbytes + view.indices.nbytes if sp.issparse(view) else view.nbytes)
+
+
+# --- on the workers ---------------------------------------------------------------------------------------------------
+
+
+def _load(x_file: str, y_file: str, start: int | None, stop: int | None) -> tuple[Any, Any]:
+    return _matrix(x_file, start, stop), _matrix(y_file, start, stop)
+
+
+def _matrix(file: str, start: int | None, stop: int | None) -> Any:
+    suffix = Path(file).suffix
+    if suffix == ".npy":
+        return np.array(np.load(file, mmap_mode="r")[start:stop])
+    if suffix == ".npz":
+        return sp.load_npz(file)
+    if suffix in (".csv", ".parquet"):
+        import pandas as pd
+
+        return pd.read_csv(file) if suffix == ".csv" else pd.read_parquet(file)
+    raise ValueError(f"{file} must be a .npy, .npz, .parquet or .csv file: convert it.")
+
+
+def _checked(pair: Sequence[Any], number: int) -> tuple[Any, Any]:
+    try:
+        x, y = (read_view(data, name)[0] for data, name in zip(pair, "XY", strict=True))
+        check_same_samples(x, y)
+    except ValueError as error:
+        raise ValueError(f"block {number}: {error}") from error
+    return tuple(view.tocsr() if sp.issparse(view) else view for view in (x, y))
+
+
+def _n_rows(pair: Sequence[Any]) -> int:
+    return int(pair[0].shape[0])
+
+
+def _block(start: int, pair: Sequence[Any]) -> Block:
+    return Block(start, dict(zip("XY", pair, strict=True)))
+
+
+def _description(block: Block) -> tuple[int, dict[str, tuple[int, Any, bool, int]]]:
+    return block.n, {
+        name: (view.shape[1], view.dtype, sp.issparse(view), int(view.nnz if sp.issparse(view) else view.size))
+        for name, view in block.data.items()
+    }

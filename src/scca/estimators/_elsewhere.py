@@ -1,0 +1,74 @@
+"""Checks of training samples that are in blocks elsewhere."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._validation import AllZeroWarning, check_same_samples, refuse_constant, warn_constant
+from .._wording import counted
+from ..engine import samples_elsewhere, summed, warn
+from ..views import Compressed
+from ._held_out import MANY_PAIRS
+
+__all__ = ["pair_elsewhere"]
+
+
+def pair_elsewhere(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any]:
+    """Both views of samples elsewhere, checked; in memory if there are fewer than 20,000.
+
+    Parameters
+    ----------
+    X, Y : BlockRows
+    sums_suffice : bool
+        Whether the fit needs nothing but sums over samples; otherwise many samples are refused.
+    what : str
+        What is fitted, for the message.
+    """
+    for name, data in (("X", X), ("Y", Y)):
+        if samples_elsewhere([data]) is None:
+            raise ValueError(
+                f"both views must be in blocks, or none; got a {type(data).__name__} as {name}: scatter it too."
+            )
+    check_same_samples(X, Y)
+    if X.shape[0] < MANY_PAIRS:
+        everything = np.arange(X.shape[0])
+        return X.chosen(everything), Y.chosen(everything)
+    if not sums_suffice:
+        raise ValueError(
+            f"from {MANY_PAIRS} samples on, blocks are for SparseCCA with anchors=None and a linear kernel; got "
+            f"n_samples={X.shape[0]} and {what}: use these settings, or pass arrays."
+        )
+    for name, data in (("X", X), ("Y", Y)):
+        _warn_uninformative(data, name)
+    return X, Y
+
+
+def _warn_uninformative(data: Any, name: str) -> None:
+    """As for samples in memory: constant features, and samples that are all zero."""
+    first = data.chosen(np.zeros(1, dtype=np.intp))
+    first = (first.toarray() if data.is_sparse else np.asarray(first))[0]
+    differing, zero = summed(_differing, [data], first)
+    constant = differing == 0
+    refuse_constant(constant, name, data.shape)
+    warn_constant(constant, name)
+    if zero:
+        warn(
+            f"{name} has {counted(int(zero), 'all-zero sample')}; such samples carry no information: drop the pairs if "
+            "that is unintended.",
+            AllZeroWarning,
+        )
+
+
+def _differing(items: Sequence[Any], first: np.ndarray) -> list[Any]:
+    """For every feature, in how many samples it differs from `first`; and how many samples are zero."""
+    data = items[0]
+    if not isinstance(data, Compressed):
+        return [np.count_nonzero(data != first, axis=0), int(np.count_nonzero(~data.any(axis=1)))]
+    columns = np.repeat(np.arange(data.shape[1]), np.diff(data.columns.indptr))
+    values = data.columns.data
+    some = np.bincount(columns[values != 0], minlength=data.shape[1])
+    same = np.bincount(columns[values == first[columns]], minlength=data.shape[1])
+    of_rows = np.add.reduceat(np.append(data.rows.data != 0, False), data.rows.indptr[:-1])
+    empty = (np.diff(data.rows.indptr) == 0) | (of_rows == 0)
+    return [np.where(first == 0, some, data.shape[0] - same), int(np.count_nonzero(empty))]
