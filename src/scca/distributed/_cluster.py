@@ -1,14 +1,14 @@
 """The cluster: connecting to it, waiting for it, and what to say when it fails."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .._version import __version__
 
-__all__ = ["ClusterError", "LostError", "connect", "local_cluster", "results", "workers_of"]
+__all__ = ["ClusterError", "LostError", "connect", "local_cluster", "results", "some_done", "workers_of"]
 
 _LOOK = 2.0  # seconds between looks at the health of the cluster
 _PATIENCE = 300.0  # seconds to wait for a cluster without workers that can work
@@ -125,7 +125,9 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
 
 def workers_of(client: Any) -> dict[str, int]:
     """The addresses of the workers that take tasks, in order, and their numbers of threads."""
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = client.scheduler_info(n_workers=-1).get("workers", {})
+    if not workers:
+        _check_scheduler(client)
     return {a: int(workers[a]["nthreads"]) for a in sorted(workers) if workers[a].get("status", "running") == "running"}
 
 
@@ -134,25 +136,42 @@ def results(client: Any, futures: Sequence[Any]) -> list[Any]:
 
     If this is interrupted, or something fails, the futures are cancelled.
     """
-    lib = distributed()
     futures = list(futures)
+    with cancelled_on_error(client, futures):
+        _wait(client, futures, "ALL_COMPLETED")
+        return list(client.gather(futures))
+
+
+def some_done(client: Any, futures: Sequence[Any]) -> list[Any]:
+    """Those of the futures that are done, as soon as there is one; waits and fails as `results`."""
+    with cancelled_on_error(client, futures):
+        done = _wait(client, futures, "FIRST_COMPLETED").done
+        return [future for future in futures if future in done]
+
+
+def _wait(client: Any, futures: Sequence[Any], until: str) -> Any:
     idle_since: float | None = None
+    while True:
+        try:
+            with client.as_current():
+                return distributed().wait(futures, timeout=_LOOK, return_when=until)
+        except TimeoutError:
+            _check_scheduler(client)
+            idle_since = _since(idle_since, not workers_of(client))
+            if idle_since is not None and time.monotonic() - idle_since > _PATIENCE:
+                raise ClusterError(
+                    f"no worker of the cluster has taken a task for {_PATIENCE:g} s: all are gone, or paused for lack "
+                    "of memory; start more workers, or give them more memory."
+                ) from None
+
+
+@contextmanager
+def cancelled_on_error(client: Any, futures: Iterable[Any]) -> Iterator[None]:
+    """A context that cancels futures, those there are then, on any failure, and raises what a user should see."""
     try:
-        while True:
-            try:
-                with client.as_current():
-                    lib.wait(futures, timeout=_LOOK)
-                return list(client.gather(futures))
-            except TimeoutError:
-                _check_scheduler(client)
-                idle_since = _since(idle_since, not workers_of(client))
-                if idle_since is not None and time.monotonic() - idle_since > _PATIENCE:
-                    raise ClusterError(
-                        f"no worker of the cluster has taken a task for {_PATIENCE:g} s: all are gone, or paused for "
-                        "lack of memory; start more workers, or give them more memory."
-                    ) from None
+        yield
     except BaseException as error:
-        _cancel(client, futures)
+        _cancel(client, list(futures))
         raised = _explained(client, error)
         if raised is error:
             raise

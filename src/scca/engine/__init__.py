@@ -4,7 +4,7 @@ from ._blas import blas_threads_for, one_blas_thread
 from ._blocks import AllBut, Block, Elsewhere, SampleValues, added, each, samples_elsewhere, summed, unique
 from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
 from ._pairs import Pairs, Samples
-from ._run import Progress, check_n_jobs, run_tasks
+from ._run import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome, run_by, run_here, run_tasks
 from ._splits import Split, consecutive_folds, random_folds
 from ._together import inner, one_core, parts, times, together
 from ._warnings import Collector, collected, say_once, silenced, warn
@@ -31,6 +31,13 @@ __all__ = [
     "run_tasks",
     "check_n_jobs",
     "Progress",
+    # who runs them
+    "run_by",
+    "run_here",
+    "in_sequence",
+    "outcome",
+    "Runner",
+    "Outcomes",
     # threads
     "together",
     "one_core",

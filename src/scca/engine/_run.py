@@ -1,16 +1,33 @@
 """Running many tasks in parallel: starting, counting and stopping them."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from numbers import Integral
 from threading import Condition
 from typing import Any
 
 from ._blas import one_blas_thread
-from ._warnings import collected, say_once
+from ._warnings import Collector, collected, say_once
 
-__all__ = ["Progress", "check_n_jobs", "run_tasks"]
+__all__ = [
+    "Outcomes",
+    "Progress",
+    "Runner",
+    "check_n_jobs",
+    "in_sequence",
+    "outcome",
+    "run_by",
+    "run_here",
+    "run_tasks",
+]
 
 Progress = Callable[[int, int], None]
+
+# positions of tasks, their results and their warnings, in any order; an error thrown in ends all work before it is
+# raised again
+Outcomes = Generator[tuple[int, Any, Collector], None, None]
+Runner = Callable[[Callable[[Any], Any], Iterable[Any], int | None], Outcomes]  # of a function, tasks and `n_jobs`
 
 
 def check_n_jobs(value: Any, name: str = "n_jobs") -> int | None:
@@ -32,11 +49,12 @@ def run_tasks(
     progress: Progress | None = None,
     finished: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
-    """The results of `compute` for every task, in order; they do not depend on `n_jobs`.
+    """The results of `compute` for every task, in order; they do not depend on `n_jobs`, nor on who runs them.
 
     BLAS uses one thread in every task, so that rounding is the same everywhere. Each kind of warning is given once, at
     the end. On any failure, Ctrl-C included, no further task starts, worker processes end at once and threads after
-    their current task; then the error is raised again.
+    their current task; then the error is raised again. Tasks run in processes of this machine, unless `run_by` says
+    otherwise.
 
     Parameters
     ----------
@@ -53,30 +71,67 @@ def run_tasks(
     finished : callable, optional
         Called with the position and the result of a task as soon as it is done.
     """
-    from joblib import delayed  # imported late: a single component does not need it
-
     n_jobs = check_n_jobs(n_jobs)
-    outcomes: dict[int, tuple[Any, ...]] = {}
-    here = _Running()
-    work = (delayed(_outcome)(here, compute, position, task) for position, task in enumerate(tasks))
-    done: Iterator[Any] | None = None
+    found: dict[int, tuple[Any, Collector]] = {}
+    outcomes = (_runner.get() or run_here)(compute, tasks, n_jobs)
     try:
-        parallel = _parallel(n_jobs)
-        done = parallel(work)
-        for position, result, warned in done:
-            outcomes[position] = result, warned
+        for position, result, warned in outcomes:
+            found[position] = result, warned
             if finished is not None:
                 finished(position, result)
             if progress is not None:
-                progress(len(outcomes), n_tasks)
+                progress(len(found), n_tasks)
+    except BaseException as error:
+        _end(outcomes, error)
+        raise
+    in_order = [found[position] for position in range(len(found))]
+    say_once((warned for _, warned in in_order), what)
+    return [result for result, _ in in_order]
+
+
+# --- who runs tasks ---------------------------------------------------------------------------------------------------
+
+_runner: ContextVar[Runner | None] = ContextVar("runner", default=None)
+
+
+@contextmanager
+def run_by(runner: Runner) -> Iterator[None]:
+    """A context in which `runner` runs the tasks of `run_tasks`."""
+    token = _runner.set(runner)
+    try:
+        yield
+    finally:
+        _runner.reset(token)
+
+
+def outcome(compute: Callable[[Any], Any], task: Any) -> tuple[Any, Collector]:
+    """Runs in a worker: the result of a task and its warnings."""
+    with one_blas_thread(), collected() as warned:
+        return compute(task), warned
+
+
+def in_sequence(compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None) -> Outcomes:
+    """A runner for inside a task: one after another, since others use the other cores."""
+    for position, task in enumerate(tasks):
+        yield (position, *outcome(compute, task))
+
+
+def run_here(compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None) -> Outcomes:
+    """The runner unless another is set: joblib."""
+    from joblib import delayed  # imported late: a single component does not need it
+
+    here = _Running()
+    work = (delayed(_numbered)(here, compute, position, task) for position, task in enumerate(tasks))
+    done: Any = None
+    try:
+        done = _parallel(n_jobs)(work)
+        for numbered in done:  # noqa: UP028 (an error thrown in has to stop threads first, then joblib)
+            yield numbered
     except BaseException as error:
         here.stop()
         _end(done, error)
         here.wait()
         raise
-    in_order = [outcomes[position] for position in range(len(outcomes))]
-    say_once((warned for _, warned in in_order), what)
-    return [result for result, _ in in_order]
 
 
 def _parallel(n_jobs: int | None) -> Any:
@@ -94,8 +149,11 @@ def _parallel(n_jobs: int | None) -> Any:
 
 
 def _end(done: Any, error: BaseException) -> None:
-    """Make joblib drop pending tasks and end its workers, as for an error of its own; closing it would warn."""
-    if done is None or done.gi_frame is None:  # joblib has ended already
+    """Make a runner, or joblib, drop pending tasks and end its workers, as for an error of its own.
+
+    Closing joblib's generator would warn.
+    """
+    if done is None or done.gi_frame is None:  # it has ended already
         return
     try:
         done.throw(error)
@@ -104,10 +162,10 @@ def _end(done: Any, error: BaseException) -> None:
             raise
 
 
-def _outcome(here: "_Running", compute: Callable[..., Any], position: int, task: Any) -> tuple[Any, ...]:
-    """Runs in a worker: the position of a task, its result and its warnings."""
-    with here, one_blas_thread(), collected() as warned:
-        return position, compute(task), warned
+def _numbered(here: "_Running", compute: Callable[..., Any], position: int, task: Any) -> tuple[int, Any, Collector]:
+    """Runs in a worker."""
+    with here:
+        return (position, *outcome(compute, task))
 
 
 class _StoppedError(RuntimeError):
