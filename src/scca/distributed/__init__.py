@@ -3,12 +3,18 @@
 from ._blocks import DaskBlocks, Traffic
 from ._cluster import ClusterError, connect, local_cluster
 from ._rows import read_rows, rows_of, scatter
+from ._texts import ClusterPairs, pairs_of, read_pairs, scatter_pairs
 
 __all__ = [
     # the cluster
     "connect",
     "local_cluster",
     "ClusterError",
+    # paired documents
+    "read_pairs",
+    "pairs_of",
+    "scatter_pairs",
+    "ClusterPairs",
     # views in blocks
     "scatter",
     "read_rows",
