@@ -46,6 +46,7 @@ def _check_bilingual(model: BilingualModel) -> None:
         check_structure(vectors, "training_")
     texts = model.texts_
     _require(texts is None or _are_texts(texts, n), f"texts_ is not None, nor a list of {n} texts")
+    _check_numbering(model, n)
 
     anchored = scca.anchors is not None
     each = (c,) if anchored else (2, c)
@@ -62,6 +63,19 @@ def _check_bilingual(model: BilingualModel) -> None:
         _check_array(getattr(scca, name), name, shape)
     if anchored:
         _check_array(scca.anchors_, "anchors_", (c,), kinds="i")
+
+
+def _check_numbering(model: BilingualModel, n: int) -> None:
+    """Which documents are stored; in files of earlier versions, all."""
+    if not hasattr(model, "n_documents_"):
+        model.n_documents_, model.document_numbers_ = n, None
+    total, numbers = model.n_documents_, model.document_numbers_
+    check_count(total, "n_documents_", least=n)
+    if numbers is None:
+        _require(total == n, f"{n} of {total} documents are stored, without their numbers")
+        return
+    _check_array(numbers, "document_numbers_", (n,), kinds="i")
+    _require(bool((np.diff(numbers) > 0).all()) and numbers[0] >= 0 and numbers[-1] < total, "wrong document_numbers_")
 
 
 def _check_vectorizer(vectorizer: TextVectorizer, size: int) -> None:

@@ -136,7 +136,7 @@ def summary_of(model: "BilingualModel") -> dict[str, Any]:
     return {
         "languages": list(model.languages_),
         "components": scca.n_components_,
-        "documents": model.training_[0].shape[0],
+        "documents": model.n_documents_,
         "words": [len(vectorizer.words_) for vectorizer in model.vectorizers_],
         "words_used": int(scca.x_weights_.any(axis=1).sum()),
         **_used_of_the_second(model),

@@ -4,6 +4,7 @@ from ._blocks import DaskBlocks, Traffic
 from ._cluster import ClusterError, connect, local_cluster
 from ._rows import read_rows, rows_of, scatter
 from ._tasks import tasks_on
+from ._texts import ClusterPairs, pairs_of, read_pairs, scatter_pairs
 
 __all__ = [
     # the cluster
@@ -12,6 +13,11 @@ __all__ = [
     "ClusterError",
     # many fits
     "tasks_on",
+    # paired documents
+    "read_pairs",
+    "pairs_of",
+    "scatter_pairs",
+    "ClusterPairs",
     # views in blocks
     "scatter",
     "read_rows",

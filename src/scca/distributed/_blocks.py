@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Block, Elsewhere, added, one_blas_thread, one_core
-from ..engine._blocks import Function, parts_of
+from ..engine import Block, Elsewhere, Function, added, one_blas_thread, one_core, parts_of
 from ._cluster import attempted, distributed, results, workers_of
 from ._payload import packed, unpacked
 

@@ -1,7 +1,19 @@
 """Many fits and long ones: splitting pairs, running tasks, progress, checkpoints, warnings, threads of BLAS."""
 
 from ._blas import blas_threads_for, one_blas_thread
-from ._blocks import AllBut, Block, Elsewhere, SampleValues, added, each, samples_elsewhere, summed, unique
+from ._blocks import (
+    AllBut,
+    Block,
+    Elsewhere,
+    Function,
+    SampleValues,
+    added,
+    each,
+    parts_of,
+    samples_elsewhere,
+    summed,
+    unique,
+)
 from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
 from ._pairs import Pairs, Samples
 from ._run import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome, run_by, run_here, run_tasks
@@ -21,6 +33,8 @@ __all__ = [
     "summed",
     "each",
     "added",
+    "parts_of",
+    "Function",
     "Elsewhere",
     "Block",
     "SampleValues",

@@ -3,6 +3,7 @@
 from ._base import PairedTransformer
 from ._components import EmptyComponentWarning, NothingSharedError
 from ._cross_validation import SparseCCACV
+from ._held_out import MANY_PAIRS
 from ._kernel_cca import KernelCCA
 from ._low_rank_kernel import LowRankKernel
 from ._model_path import ModelPath, model_path
@@ -20,6 +21,7 @@ __all__ = [
     # settings
     "LowRankKernel",
     "PAPER",
+    "MANY_PAIRS",
     # warnings and errors
     "EmptyComponentWarning",
     "NothingSharedError",

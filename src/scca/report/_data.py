@@ -68,7 +68,7 @@ def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
     factors = scca.anchors is None
     return ReportData(
         languages=list(model.languages_),
-        documents=model.training_[0].shape[0],
+        documents=model.n_documents_,
         vocabulary=vocabulary,
         correlations=scca.correlations_.tolist(),
         held_out=[r for r in getattr(scca, "held_out_correlations_", np.empty(0)).tolist() if not np.isnan(r)],

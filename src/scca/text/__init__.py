@@ -5,9 +5,11 @@ from ._expected_words import ExpectedWords
 from ._files import Piped
 from ._mate_search import MateSearch
 from ._model import BilingualModel
-from ._readers import PairedText, PairError, read_documents, read_pairs, stream_documents
+from ._paired import PairsElsewhere, two_names
+from ._ranges import Range, ranges_of
+from ._readers import PairedText, PairError, read_documents, read_pairs, source_of, stream_documents
 from ._translator import Translated, Translator
-from ._vectorizer import TextVectorizer, inverse_frequencies, tokenize
+from ._vectorizer import TextVectorizer, WordCounts, inverse_frequencies, tokenize
 
 __all__ = [
     # reading
@@ -17,8 +19,15 @@ __all__ = [
     "PairedText",
     "PairError",
     "Piped",
+    # reading in parts
+    "PairsElsewhere",
+    "source_of",
+    "two_names",
+    "Range",
+    "ranges_of",
     # vectors
     "TextVectorizer",
+    "WordCounts",
     "tokenize",
     "inverse_frequencies",
     # the model and its results

@@ -41,13 +41,14 @@ def lines_once(path: Path) -> Generator[str, None, None]:
         yield from lines(Piped(path) if path.is_fifo() else path)
 
 
-def lines_of(stream: BinaryIO, name: str, *, ends: bool = False) -> Iterator[str]:
+def lines_of(stream: BinaryIO, name: str, *, ends: bool = False, before: int = 0, offset: int = 0) -> Iterator[str]:
     r"""Stream the lines of a binary stream, called `name` in error messages.
 
     Lines end at \n only. Python's text files also end them at a lone \r, and `str.splitlines` at U+2028 and U+0085,
-    which would shift all later pairs.
+    which would shift all later pairs. A stream that does not start at the beginning of its file has `before` lines and
+    `offset` bytes before it.
     """
-    offset = number = 0
+    number = before
     while raw := stream.readline(LONGEST + 8):  # room for a byte order mark and a line end
         number += 1
         start = offset

@@ -1,6 +1,6 @@
 """The bilingual model: a common space of two languages, mate retrieval, generation, and readable components."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, Self
 
@@ -11,17 +11,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
-from .._validation import AllZeroWarning, DataWarning, check_choice, check_count, shown
+from .._validation import AllZeroWarning, check_choice, check_count
 from .._version import __version__
-from .._wording import called, counted
-from ..engine import Checkpoint, Report, kept, long_work, report, silenced, text_array, texts_of, warn
-from ..estimators import SparseCCA
+from .._wording import called
+from ..engine import Checkpoint, Report, long_work, silenced
+from ..estimators import MANY_PAIRS, SparseCCA
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
 from ._answers import Component, Mates, Weighted, strongest
 from ._generating import Generating
+from ._learning import kept_documents, learn_vectors
 from ._mate_search import MateSearch
-from ._readers import PairedText
+from ._paired import PairedText, PairsElsewhere
 from ._translating import Translating
 from ._vectorizer import TextVectorizer
 
@@ -30,7 +31,6 @@ __all__ = ["BilingualModel"]
 _MOST_ANCHORED = 200  # components if their number is "auto"
 _SHARED_WORDS = 10  # with so many documents or more, words must occur in at least two
 _FACTOR_DOCUMENTS = 10  # shown per factor; every document has a score
-_REPORTED = 1000  # documents after which progress is reported
 
 
 class BilingualModel(Generating, Translating, BaseEstimator):
@@ -66,10 +66,14 @@ class BilingualModel(Generating, Translating, BaseEstimator):
     languages_ : tuple of str
     vectorizers_ : tuple of TextVectorizer
     scca_ : SparseCCA
+    n_documents_ : int
+        Number of training pairs.
     training_ : tuple of csr_array
-        The training documents' vectors.
+        The training documents' vectors; of a cluster's pairs, those of at most 100,000, evenly spaced.
     texts_ : list of str or None
-        The training documents of the second language.
+        The training documents of the second language, those whose vectors are stored.
+    document_numbers_ : ndarray of int or None
+        Which training documents are stored, counted from 0; None for all.
 
     Examples
     --------
@@ -129,7 +133,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
 
     def fit(
         self,
-        pairs: PairedText,
+        pairs: PairedText | PairsElsewhere,
         y: Any = None,
         *,
         progress: Report | None = None,
@@ -139,8 +143,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
 
         Parameters
         ----------
-        pairs : PairedText
-            From `read_pairs`, or `PairedText.of(first, second, languages)`.
+        pairs : PairedText or scca.distributed.ClusterPairs
+            From `read_pairs`, or `PairedText.of(first, second, languages)`; or pairs that the workers of a cluster
+            keep, which are brought here if there are fewer than 20,000.
         y : None
             Ignored; for compatibility with scikit-learn.
         progress : callable, optional
@@ -149,7 +154,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             A folder for the results of steps of a second or more. A fit that was stopped continues from them, with the
             same result, if it has the same pairs and parameters; with others it is refused. Deleted at the end.
         """
-        if not isinstance(pairs, PairedText):
+        if isinstance(pairs, PairsElsewhere) and len(pairs) < MANY_PAIRS:
+            pairs = pairs.here()
+        if not isinstance(pairs, PairedText | PairsElsewhere):
             raise ValueError(
                 f"fit takes a PairedText; got a {type(pairs).__name__}: use read_pairs or PairedText.of(first, second)."
             )
@@ -162,19 +169,18 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             steps.remove()
         return self
 
-    def _description(self, pairs: PairedText) -> dict[str, Any]:
+    def _description(self, pairs: PairedText | PairsElsewhere) -> dict[str, Any]:
         """What a checkpoint is recognised by."""
         parameters = {name: repr(value) for name, value in sorted(self.get_params().items()) if name != "n_jobs"}
         versions = [__version__, np.__version__, scipy.__version__]
         pairs_ = [pairs.digest, len(pairs), *pairs.languages]
         return {"pairs": pairs_, "settings": parameters, "versions": versions}
 
-    def _fit(self, pairs: PairedText) -> None:
+    def _fit(self, pairs: PairedText | PairsElsewhere) -> None:
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         log_counts = self.anchors is None if log_counts == "auto" else log_counts
-        vectorizers, views, unmatched = [], [], None
-        for side in (0, 1):
-            vectorizer = TextVectorizer(
+        vectorizers = [
+            TextVectorizer(
                 lowercase=self.lowercase,
                 stop_words=self.stop_words,
                 min_df=self._min_df(len(pairs)),
@@ -182,14 +188,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 analyzer=self.analyzer,
                 log_counts=log_counts,
             )
-            vectors, absent = _learnt(vectorizer, pairs, side)
-            vectorizers.append(vectorizer)
-            views.append(vectors)
-            unmatched = absent if unmatched is None else [word for word in unmatched if word in absent]
-        if unmatched:
-            count = "1 stop word occurs" if len(unmatched) == 1 else f"{len(unmatched)} stop words occur"
-            warn(f"{count} in no document (first: {shown(unmatched[0])}); check the spelling.", DataWarning)
-        X, Y = views
+            for _ in pairs.languages
+        ]
+        X, Y = learn_vectors(pairs, vectorizers)
         model = SparseCCA(
             self._n_components(X, Y),
             mu=self.mu,
@@ -204,15 +205,13 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
-        for language, view in zip(pairs.languages, views, strict=True):
-            _warn_of_unread(language, view)
         with silenced(AllZeroWarning):
             model.fit(X, Y)
         self.languages_ = tuple(pairs.languages)
         self.vectorizers_ = tuple(vectorizers)
         self.scca_ = model
-        self.training_ = (X, Y)
-        self.texts_ = list(pairs.documents(1)) if self.keep_texts else None
+        self.n_documents_ = len(pairs)
+        self.training_, self.texts_, self.document_numbers_ = kept_documents(pairs, X, Y, self.keep_texts)
 
     def _min_df(self, n_documents: int) -> Any:  # the vectorizer checks what was given
         if isinstance(self.min_df, str) and self.min_df == "auto":
@@ -355,7 +354,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         if self.scca_.anchors is None:
             return self._factors()
         scca, (first, second) = self.scca_, self.vectorizers_
-        names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
+        names = self._document_names()
         mates = self._preparation(1).transform(self.training_[1]).rmatvec(scca.y_weights_)
         return [
             Component(
@@ -375,7 +374,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
     def _factors(self) -> list[Component]:
         """Shared factors: words of both languages by loading, and documents by score."""
         scca, (first, second) = self.scca_, self.vectorizers_
-        names = self.texts_ or [f"document {i + 1}" for i in range(self.training_[1].shape[0])]
+        names = self._document_names()
         held_out = getattr(scca, "held_out_correlations_", np.full(scca.n_components_, np.nan))
         scores = scca.project(self.training_[1], "Y")
         return [
@@ -393,6 +392,13 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             )
             for j in range(scca.n_components_)
         ]
+
+    def _document_names(self) -> Sequence[str]:
+        """The stored training documents of the second language, or their numbers."""
+        if self.texts_:
+            return self.texts_
+        numbers = range(self.training_[1].shape[0]) if self.document_numbers_ is None else self.document_numbers_
+        return [f"document {i + 1}" for i in numbers]
 
     def components_frame(self) -> Frame:
         """One row per component: anchor, correlation, certificate, numbers of words and documents (needs pandas)."""
@@ -426,51 +432,6 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 for c in self.components()
                 for item in getattr(c, kind)
             ]
-        )
-
-
-def _learnt(vectorizer: TextVectorizer, pairs: PairedText, side: int) -> tuple[sp.csr_array, list[str]]:
-    """The vectors of one side's documents, and stop words that none has; the vectorizer learns its words."""
-    language = pairs.languages[side]
-
-    def learn() -> tuple[sp.csr_array, list[str]]:
-        try:
-            return vectorizer.learn(_counted_out(pairs.documents(side), f"reading {language}", len(pairs)))
-        except ValueError as error:
-            raise ValueError(f"{language}: {error}") from error
-
-    def pack(learnt: tuple[sp.csr_array, list[str]]) -> dict[str, np.ndarray]:
-        vectors, absent = learnt
-        return {
-            **{"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr},
-            **{"words": text_array(vectorizer.words_), "idf": vectorizer.idf_, "absent": text_array(absent)},
-        }
-
-    def unpack(stored: Mapping[str, np.ndarray]) -> tuple[sp.csr_array, list[str]]:
-        vectorizer.words_ = np.array(texts_of(stored["words"]), dtype=object)
-        vectorizer.idf_ = stored["idf"]
-        parts = stored["data"], stored["indices"], stored["indptr"]
-        return sp.csr_array(parts, shape=(len(pairs), len(vectorizer.words_))), texts_of(stored["absent"])
-
-    return kept(f"reading {side}", learn, pack, unpack)
-
-
-def _counted_out(documents: Iterable[str], what: str, total: int) -> Iterator[str]:
-    """The documents, reporting how many have been read."""
-    for i, document in enumerate(documents):
-        if i % _REPORTED == 0:
-            report(what, i, total)
-        yield document
-    report(what, total, total)
-
-
-def _warn_of_unread(language: str, vectors: sp.csr_array) -> None:
-    unread = np.flatnonzero(np.diff(vectors.indptr) == 0)
-    if len(unread):
-        warn(
-            f"{language} has {counted(len(unread), 'document')} without any word that is read (first: document "
-            f"{unread[0] + 1}); such documents carry no information: lower {called('min_df')}, or drop the pairs.",
-            DataWarning,
         )
 
 

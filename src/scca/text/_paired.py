@@ -1,15 +1,18 @@
 """Pairs of documents, checked once and then streamed from their files as often as needed."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
+
+import numpy as np
 
 from .._validation import DataWarning
 from .._wording import called
 from ..engine import warn
 from ._files import PairError
 
-__all__ = ["PairedText", "Source", "two_names"]
+__all__ = ["PairedText", "PairsElsewhere", "Source", "two_names"]
 
 _Item = TypeVar("_Item")
 
@@ -120,6 +123,36 @@ class PairedText:
             raise PairError(
                 f"{self._source} has changed since it was checked, when it had {self._total} pairs; read it again."
             )
+
+
+class PairsElsewhere(ABC):
+    """Pairs of documents that are not here, such as on the workers of a cluster.
+
+    Attributes
+    ----------
+    languages : tuple of two str
+    digest : str
+        A hash of all pairs, by which a checkpoint recognises them.
+    """
+
+    languages: tuple[str, str]
+    digest: str
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of pairs."""
+
+    @abstractmethod
+    def here(self) -> PairedText:
+        """All pairs, in memory."""
+
+    @abstractmethod
+    def documents(self, side: int, rows: np.ndarray) -> list[str]:
+        """Some documents of one side, in memory; `rows` are sorted."""
+
+    @abstractmethod
+    def learn(self, vectorizers: Sequence[Any]) -> tuple[Any, Any, list[list[str]]]:
+        """The vectors of both sides in blocks, and the stop words that no document has; the vectorizers learn."""
 
 
 def two_names(names: Any, what: str) -> tuple[str, str]:

@@ -11,12 +11,20 @@ from .._wording import called
 from ..engine import warn
 from ._files import PairError, Piped, readable
 from ._lines import LinePairs, lines, lines_once
-from ._paired import PairedText, two_names
+from ._paired import PairedText, Source, two_names
 from ._parquet import ParquetPairs
 from ._tables import TablePairs
 from ._tmx import TmxPairs
 
-__all__ = ["PairError", "PairedText", "default_language", "read_documents", "read_pairs", "stream_documents"]
+__all__ = [
+    "PairError",
+    "PairedText",
+    "default_language",
+    "read_documents",
+    "read_pairs",
+    "source_of",
+    "stream_documents",
+]
 
 _SUFFIXES = ".tsv, .csv, .tmx (each also with .gz) and .parquet"
 
@@ -60,6 +68,16 @@ def read_pairs(
     PairError
         If a file cannot be read as pairs.
     """
+    return PairedText(*source_of(first, second, languages, columns), drop_empty)
+
+
+def source_of(
+    first: str | PathLike[str] | Piped,
+    second: str | PathLike[str] | Piped | None = None,
+    languages: tuple[str, str] | None = None,
+    columns: tuple[str, str] | None = None,
+) -> tuple[Source, tuple[str, str]]:
+    """Where the pairs of `read_pairs` come from, and the labels of the two sides."""
     languages = None if languages is None else two_names(languages, "languages")
     columns = None if columns is None else two_names(columns, "columns")
     path = first.path if isinstance(first, Piped) else Path(first)
@@ -75,16 +93,16 @@ def read_pairs(
         )
     if second is not None:
         other = readable(second)
-        return PairedText(LinePairs(source, other), languages or _default_languages(source, other), drop_empty)
+        return LinePairs(source, other), languages or _default_languages(source, other)
     if kind in (".tsv", ".csv"):
         table = TablePairs(source, columns or languages, tabs=kind == ".tsv")
-        return PairedText(table, languages or table.columns, drop_empty)
+        return table, languages or table.columns
     if kind == ".parquet" and path.suffix.lower() != ".gz":  # refuses pipes: Parquet is read from its end
         parquet = ParquetPairs(path, columns or languages)
-        return PairedText(parquet, languages or parquet.columns, drop_empty)
+        return parquet, languages or parquet.columns
     if kind == ".tmx":
         memory = TmxPairs(source, languages)
-        return PairedText(memory, memory.languages, drop_empty)
+        return memory, memory.languages
     raise PairError(
         f"{path} alone cannot be read as pairs: its name does not end in one of {_SUFFIXES}; rename it, or pass a "
         "second file aligned with it line by line."

@@ -23,8 +23,8 @@ class TablePairs:
     def __init__(self, path: Path | Piped, columns: tuple[str, str] | None, tabs: bool):
         self.path = path
         self._rows = _tsv_rows if tabs else _csv_rows
-        _, self._header = next(self._rows(path))
-        self.columns = choose_columns(path, self._header, columns)
+        _, self.header = next(self._rows(path))
+        self.columns = choose_columns(path, self.header, columns)
 
     def __str__(self) -> str:
         return str(self.path)
@@ -36,15 +36,15 @@ class TablePairs:
         return (pair[side] for pair in self.pairs())
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        one, other = (self._header.index(column) for column in self.columns)
+        one, other = (self.header.index(column) for column in self.columns)
         with closing(self._rows(self.path)) as rows:
             next(rows)
             for number, (line, row) in enumerate(rows, 1):
                 # too many fields are as bad as too few: an unquoted separator has split a text
-                if len(row) != len(self._header):
+                if len(row) != len(self.header):
                     raise PairError(
                         f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the "
-                        f"header has {len(self._header)}; add or quote fields so that they agree."
+                        f"header has {len(self.header)}; add or quote fields so that they agree."
                     )
                 yield row[one], row[other]
 

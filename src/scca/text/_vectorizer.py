@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from .._validation import DataWarning, check_count, check_flag, shown
 from .._wording import called, counted
 from ..engine import warn
 
-__all__ = ["TextVectorizer", "inverse_frequencies", "tokenize"]
+__all__ = ["TextVectorizer", "WordCounts", "inverse_frequencies", "tokenize"]
 
 _LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format has 30, and no language more than a few
 
@@ -86,22 +87,58 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def learn(self, documents: Iterable[str]) -> tuple[sp.csr_array, list[str]]:
         """The result of `fit_transform`, and the stop words that no document has."""
-        min_df = self.check_settings()
+        self.check_settings()
         seen: set[str] = set()
         counter = self._counter(None, seen)
         counts = self._counted(counter, documents).tocsc()
+        kept = self.choose_words(counter.get_feature_names_out(), np.diff(counts.indptr), counts.shape[0])
+        return self._weighted(counts[:, kept]), self.absent(seen)
+
+    def choose_words(self, words: np.ndarray, frequency: np.ndarray, n: int) -> np.ndarray:
+        """Learn which of all words to read, by their frequencies in `n` documents; returns their positions."""
+        min_df = self.check_settings()
+        if not len(words):
+            raise ValueError(self._no_word())
         if self.analyzer == "word":
-            _warn_of_unspaced(counter.get_feature_names_out())
-        kept, idf = inverse_frequencies(np.diff(counts.indptr), counts.shape[0], min_df)
+            _warn_of_unspaced(words)
+        kept, idf = inverse_frequencies(frequency, n, min_df)
         if not len(kept):
             raise ValueError(
-                f"no word is left: of {counted(counts.shape[1], 'word')} none is in at least "
-                f"{called('min_df', min_df)} and in fewer than all {counts.shape[0]} documents; lower "
+                f"no word is left: of {counted(len(words), 'word')} none is in at least "
+                f"{called('min_df', min_df)} and in fewer than all {n} documents; lower "
                 f"{called('min_df')} or pass more documents."
             )
-        self.words_ = counter.get_feature_names_out()[kept]
-        self.idf_ = np.log((1 + counts.shape[0]) / (1 + np.diff(counts.indptr)[kept])) + 1 if self.log_counts else idf
-        return self._weighted(counts[:, kept]), [word for word in self._stop_words() if word not in seen]
+        self.words_ = words[kept]
+        self.idf_ = np.log((1 + n) / (1 + frequency[kept])) + 1 if self.log_counts else idf
+        return kept
+
+    def count_words(self, documents: Iterable[str]) -> "WordCounts":
+        """Counts of all words of some documents; `weigh_counts` makes vectors of them, once words are chosen."""
+        seen: set[str] = set()
+        counter = self._counter(None, seen)
+        try:
+            counts = sp.csc_array(counter.fit_transform(_checked(documents)))
+        except ValueError as error:
+            if "empty vocabulary" not in str(error):
+                raise
+            return WordCounts(None, np.empty(0, dtype=object), seen)
+        return WordCounts(counts, counter.get_feature_names_out(), seen)
+
+    def weigh_counts(self, found: "WordCounts", n: int) -> sp.csr_array:
+        """The vectors of `n` counted documents over the learnt words."""
+        check_is_fitted(self)
+        if found.counts is None:
+            return sp.csr_array((n, len(self.words_)))
+        place = {word: i for i, word in enumerate(self.words_)}
+        learnt = np.array([place.get(word, -1) for word in found.words], dtype=np.intp)
+        here = np.flatnonzero(learnt >= 0)
+        counts = found.counts[:, here].tocoo()
+        whole = (counts.data, (counts.row, learnt[here][counts.col]))
+        return self._weighted(sp.csc_array(whole, shape=(n, len(self.words_))))
+
+    def absent(self, seen: set[str]) -> list[str]:
+        """The stop words that are not among those seen."""
+        return [word for word in self._stop_words() if word not in seen]
 
     def check_settings(self) -> int:
         """`min_df`; raises ValueError for an invalid parameter."""
@@ -202,6 +239,20 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             counts.data = 1.0 + np.log(counts.data)
         counts.data *= np.repeat(self.idf_, np.diff(counts.indptr))
         return counts.tocsr()
+
+
+@dataclass(frozen=True, eq=False)
+class WordCounts:
+    """Counts of words in documents (None if there is no word at all), the words, and the stop words seen."""
+
+    counts: sp.csc_array | None
+    words: np.ndarray
+    seen: set[str]
+
+    def frequencies(self) -> dict[str, int]:
+        """In how many documents each word is."""
+        found = [] if self.counts is None else np.diff(self.counts.indptr).tolist()
+        return dict(zip(self.words, found, strict=True))
 
 
 def inverse_frequencies(frequency: np.ndarray, n: int, min_df: int = 1) -> tuple[np.ndarray, np.ndarray]:

@@ -1,0 +1,103 @@
+"""Learning from documents: their vectors, and which of them a model keeps."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._validation import DataWarning, shown
+from .._wording import called, counted
+from ..engine import kept, report, summed, text_array, texts_of, warn
+from ._paired import PairedText, PairsElsewhere
+from ._vectorizer import TextVectorizer
+
+__all__ = ["kept_documents", "learn_vectors"]
+
+_REPORTED = 1000  # documents after which progress is reported
+_MOST_KEPT = 100_000  # documents that a model keeps of those elsewhere
+
+
+def learn_vectors(pairs: PairedText | PairsElsewhere, vectorizers: Sequence[TextVectorizer]) -> tuple[Any, Any]:
+    """The vectors of both sides, in memory or in blocks; the vectorizers learn their words."""
+    if isinstance(pairs, PairsElsewhere):
+        X, Y, absent = pairs.learn(vectorizers)
+    else:
+        (X, without), (Y, without_mates) = (
+            _learnt(vectorizer, pairs, side) for side, vectorizer in enumerate(vectorizers)
+        )
+        absent = [without, without_mates]
+    unmatched = [word for word in absent[0] if word in absent[1]]
+    if unmatched:
+        count = "1 stop word occurs" if len(unmatched) == 1 else f"{len(unmatched)} stop words occur"
+        warn(f"{count} in no document (first: {shown(unmatched[0])}); check the spelling.", DataWarning)
+    for language, view in zip(pairs.languages, (X, Y), strict=True):
+        _warn_of_unread(language, view)
+    return X, Y
+
+
+def kept_documents(
+    pairs: PairedText | PairsElsewhere, X: Any, Y: Any, texts: bool
+) -> tuple[tuple[sp.csr_array, sp.csr_array], list[str] | None, np.ndarray | None]:
+    """The vectors and texts that a model keeps, and which documents they are; None for all."""
+    if not isinstance(pairs, PairsElsewhere):
+        return (X, Y), list(pairs.documents(1)) if texts else None, None
+    n = len(pairs)
+    rows = np.unique(np.linspace(0, n - 1, min(n, _MOST_KEPT)).astype(int))
+    return (
+        (X.chosen(rows), Y.chosen(rows)),
+        pairs.documents(1, rows) if texts else None,
+        None if len(rows) == n else rows,
+    )
+
+
+def _learnt(vectorizer: TextVectorizer, pairs: PairedText, side: int) -> tuple[sp.csr_array, list[str]]:
+    """The vectors of one side's documents, and stop words that none has; the vectorizer learns its words."""
+    language = pairs.languages[side]
+
+    def learn() -> tuple[sp.csr_array, list[str]]:
+        try:
+            return vectorizer.learn(_counted_out(pairs.documents(side), f"reading {language}", len(pairs)))
+        except ValueError as error:
+            raise ValueError(f"{language}: {error}") from error
+
+    def pack(learnt: tuple[sp.csr_array, list[str]]) -> dict[str, np.ndarray]:
+        vectors, absent = learnt
+        return {
+            **{"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr},
+            **{"words": text_array(vectorizer.words_), "idf": vectorizer.idf_, "absent": text_array(absent)},
+        }
+
+    def unpack(stored: Mapping[str, np.ndarray]) -> tuple[sp.csr_array, list[str]]:
+        vectorizer.words_ = np.array(texts_of(stored["words"]), dtype=object)
+        vectorizer.idf_ = stored["idf"]
+        parts = stored["data"], stored["indices"], stored["indptr"]
+        return sp.csr_array(parts, shape=(len(pairs), len(vectorizer.words_))), texts_of(stored["absent"])
+
+    return kept(f"reading {side}", learn, pack, unpack)
+
+
+def _counted_out(documents: Iterable[str], what: str, total: int) -> Iterator[str]:
+    """The documents, reporting how many have been read."""
+    for i, document in enumerate(documents):
+        if i % _REPORTED == 0:
+            report(what, i, total)
+        yield document
+    report(what, total, total)
+
+
+def _warn_of_unread(language: str, vectors: Any) -> None:
+    n_unread = summed(_unread, [vectors])
+    if n_unread:
+        first = f" (first: document {np.argmin(np.diff(vectors.indptr)) + 1})" if sp.issparse(vectors) else ""
+        warn(
+            f"{language} has {counted(int(n_unread), 'document')} without any word that is read{first}; such documents "
+            f"carry no information: lower {called('min_df')}, or drop the pairs.",
+            DataWarning,
+        )
+
+
+def _unread(items: Sequence[Any]) -> int:
+    """How many documents have no word."""
+    rows = getattr(items[0], "rows", items[0])  # of a block, it is stored both by rows and by columns
+    return int(np.count_nonzero(np.diff(rows.indptr) == 0))
