@@ -16,7 +16,7 @@ from scca.inference import permutation_test, stability_selection
 
 pytest.importorskip("distributed")
 
-from scca.distributed import ClusterError, local_cluster, tasks_on
+from scca.distributed import ClusterError, local_cluster, scatter, tasks_on
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,15 @@ class TestTheSameBytes:
         with tasks_on(client):
             found = run_tasks(compute, range(3), 3, "numbers")
         assert all(aligned and array.flags.writeable and array.flags.aligned for aligned, array in found)
+
+    def test_of_samples_in_blocks(self, client):
+        """Their folds cannot be sent as a whole, neither to a worker nor to another process here."""
+        X, Y = datasets.make_planted(20_000, 4, 4, n_factors=1, n_active=2, strength=2.0, random_state=0).views
+        x, y = scatter(client, X, Y)
+        one = SparseCCA(1, random_state=0, n_jobs=2).fit(x, y)
+        with tasks_on(client):
+            other = SparseCCA(1, random_state=0).fit(x, y)
+        assert same_bytes(one.held_out_correlations_, other.held_out_correlations_)
 
 
 class TestTasks:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import AllBut, Pairs, kept, part_of, random_folds, report, run_tasks
+from ..engine import AllBut, Pairs, kept, part_of, random_folds, report, run_tasks, samples_elsewhere
 
 __all__ = ["CHANCE", "MANY_PAIRS", "HeldOut", "count_shared", "held_out_correlations"]
 
@@ -55,6 +55,7 @@ def held_out_correlations(
         return HeldOut(np.full(n_components, np.nan), np.nan)
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
     splits = _splits(len(pairs), n_folds, rng)
+    n_jobs = None if samples_elsewhere([pairs.X]) else n_jobs  # other processes here could not reach such samples
     compute = partial(_of_split, scores, pairs)
     tasks = [(f"fold {i}" if i else "test", split) for i, split in enumerate(splits)]
     tested, *folds = run_tasks(compute, tasks, len(splits), "folds", n_jobs=n_jobs, progress=_report)
