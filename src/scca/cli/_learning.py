@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from .._wording import counted
+from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, pairs_for
 from ._options import Columns, Debug, DropEmpty, Json, Languages, Quiet, Seed
 from ._shared import (
     as_penalty,
@@ -72,6 +73,10 @@ def fit(
         int | None, typer.Option(min=2, help="Read at most so many words of each language, those it shares best.")
     ] = None,
     drop_empty: DropEmpty = False,
+    scheduler: Scheduler = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
     texts: Annotated[
         bool,
         typer.Option(
@@ -93,6 +98,8 @@ def fit(
     Example: scca fit corpus.en corpus.fr -o model.scca --components 30
 
     Example: zcat corpus.tsv.gz | scca fit - -o model.scca
+
+    Example: scca fit corpus.en corpus.fr -o model.scca --scheduler tcp://node1:8786
     """
     if str(output) == "-":
         raise CallError("fit writes the model to a file, not to standard output; name one with -o.")
@@ -109,14 +116,16 @@ def fit(
         raise CallError("--words is not for the paper's method; leave out --words or --paper.")
     if stop_words and characters:
         raise CallError("--stop-words are words, and --characters reads none; leave out one of the two.")
+    if scheduler and paper:
+        raise CallError("--scheduler is not for the paper's method; leave out --scheduler or --paper.")
+    cluster = Cluster(scheduler, tls_ca, tls_cert, tls_key)
     penalties: dict[str, Any] = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
 
     from ..persistence import save
-    from ..text import BilingualModel, read_pairs
+    from ..text import BilingualModel
 
     terminal = Terminal(quiet, as_json)
     files = [from_pipe(given) for given in (first, second) if given is not None]
-    pairs = read_pairs(*files, languages=languages, columns=columns, drop_empty=drop_empty)
     model = BilingualModel(
         components or "auto",
         lowercase=not case,
@@ -135,8 +144,10 @@ def fit(
     checkpoint = output.with_name(f"{output.name}.partial")
     if checkpoint.exists():
         terminal.note(f"scca: going on from {checkpoint}")
-    with terminal.stages() as progress, continuing(checkpoint):
-        model.fit(pairs, progress=progress, checkpoint=checkpoint)
+    with cluster.client(terminal) as client, continuing(checkpoint):
+        pairs = pairs_for(client, files, languages=languages, columns=columns, drop_empty=drop_empty)
+        with terminal.stages() as progress:
+            model.fit(pairs, progress=progress, checkpoint=checkpoint)
     save(model, output, texts=texts)
     summary = summary_of(model) | {"model": str(output)}
     if as_json:

@@ -17,7 +17,7 @@ _LOOPBACK = "127.0.0.1"
 Result = TypeVar("Result")
 
 
-class ClusterError(RuntimeError):
+class ClusterError(ConnectionError):
     """The cluster cannot be reached, or cannot do the work; the message names the remedy."""
 
 

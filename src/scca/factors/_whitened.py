@@ -73,8 +73,13 @@ def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     is_tall = M.shape[0] > M.shape[1]
     M = np.ascontiguousarray(M.T if is_tall else M)
     size = len(M)
-    product = np.vstack(together(lambda rows: M[rows] @ M.T, parts(0, size, _ROWS)))
-    squares, U = eigh(product, overwrite_a=True, subset_by_index=(size - n_components, size - 1))
+    product = np.zeros((size, size), dtype=M.dtype)
+
+    def multiply(rows: slice) -> None:
+        product[rows, : rows.stop] = M[rows] @ M[: rows.stop].T  # the lower half
+
+    together(multiply, parts(0, size, _ROWS))
+    squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - n_components, size - 1))
     squares, U = squares[::-1], U[:, ::-1]
     rounding = size * np.finfo(M.dtype).eps * squares.max(initial=0.0)
     values = np.sqrt(np.where(squares > rounding, squares, 0.0))

@@ -1,0 +1,84 @@
+"""A cluster for a command: its options, and the connection."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ._terminal import CallError, Terminal
+
+if TYPE_CHECKING:
+    from ..text import PairedText, PairsElsewhere, Piped
+
+__all__ = ["Cluster", "Scheduler", "TlsCa", "TlsCert", "TlsKey", "pairs_for"]
+
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work on the Dask cluster of this scheduler.", show_default=False),
+]
+TlsCa = Annotated[
+    Path | None, typer.Option("--tls-ca", help="With --scheduler: certificate of the authority.", show_default=False)
+]
+TlsCert = Annotated[
+    Path | None, typer.Option("--tls-cert", help="With --scheduler: certificate of this client.", show_default=False)
+]
+TlsKey = Annotated[Path | None, typer.Option("--tls-key", help="With --scheduler: its key.", show_default=False)]
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where a command works: on this machine, or on the cluster of a scheduler."""
+
+    scheduler: str | None
+    tls_ca: Path | None
+    tls_cert: Path | None
+    tls_key: Path | None
+
+    def __post_init__(self) -> None:
+        given = [path for path in (self.tls_ca, self.tls_cert, self.tls_key) if path is not None]
+        if given and self.scheduler is None:
+            raise CallError("--tls-ca, --tls-cert and --tls-key are for a cluster; add --scheduler or leave them out.")
+        if given and len(given) < 3:
+            raise CallError("a cluster with TLS needs --tls-ca, --tls-cert and --tls-key; give all three.")
+
+    @contextmanager
+    def client(self, terminal: Terminal) -> Iterator[Any]:
+        """A connection to the scheduler; None without one."""
+        if self.scheduler is None:
+            yield None
+            return
+        from ..distributed import connect
+
+        with connect(self.scheduler, security=self._security()) as client:
+            terminal.note(f"scca: {len(client.scheduler_info(n_workers=-1)['workers'])} workers at {self.scheduler}")
+            yield client
+
+    def _security(self) -> Any:
+        if self.tls_ca is None:
+            return None
+        import distributed
+
+        security: Any = distributed.Security
+        return security(
+            tls_ca_file=str(self.tls_ca),
+            tls_client_cert=str(self.tls_cert),
+            tls_client_key=str(self.tls_key),
+            require_encryption=True,
+        )
+
+
+def pairs_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "PairedText | PairsElsewhere":
+    """The pairs of a command: read here, or by the workers of a cluster; those of a pipe are sent to them."""
+    from ..text import Piped, read_pairs
+
+    if client is None:
+        return read_pairs(*files, **settings)
+    from .. import distributed
+
+    paths = [file for file in files if not isinstance(file, Piped)]
+    if len(paths) < len(files):
+        return distributed.scatter_pairs(client, read_pairs(*files, **settings))
+    return distributed.read_pairs(client, *paths, **settings)
