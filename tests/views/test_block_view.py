@@ -58,7 +58,7 @@ class TestPreparation:
     @pytest.mark.parametrize("offset", [0.0, 1e8])
     def test_all_sums_are_those_of_the_view_in_memory(self, rng, X, store, sizes, left_out, center, normalize, offset):
         X = X.copy()
-        if center and not store(X).dtype == np.float32:
+        if center and store(X).dtype != np.float32:
             X[:, 5] += offset
         X, Y = store(X), store(rng.standard_normal((N, M - 2)))
         kept = np.setdiff1d(np.arange(N), left_out)
