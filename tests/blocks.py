@@ -56,3 +56,12 @@ def in_blocks(views, sizes):
         )
         for name, view in zip(names, views, strict=True)
     ]
+
+
+def many_pairs(monkeypatch, n):
+    """Let `n` pairs be as many as 20,000 are otherwise: from there on the samples stay in their blocks."""
+    import scca.estimators._elsewhere as elsewhere
+    import scca.estimators._held_out as held_out
+
+    monkeypatch.setattr(held_out, "MANY_PAIRS", n)
+    monkeypatch.setattr(elsewhere, "MANY_PAIRS", n)

@@ -192,7 +192,7 @@ def added(one: Any, other: Any) -> Any:
     """The sum of two results of a function for `summed`; arrays of the first may be overwritten."""
     if isinstance(one, list | tuple):
         return [added(*parts) for parts in zip(one, other, strict=True)]
-    if isinstance(one, np.ndarray) and one.flags.writeable:
+    if isinstance(one, np.ndarray) and one.flags.writeable and np.can_cast(other.dtype, one.dtype):
         one += other
         return one
     return one + other
