@@ -1,6 +1,7 @@
 """Words of any script, and TF-IDF as it is defined."""
 
 import unicodedata
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -105,3 +106,40 @@ def test_vectors_are_sparse_whatever_frames_are_asked_for():
         vectors = TextVectorizer().fit(["one two", "two three"]).transform(["one three"])
     assert sp.issparse(vectors)
     assert vectors.nnz == 2
+
+
+class TestCountsOfBlocks:
+    """Words counted block by block, chosen together and weighed block by block: the vectors of all at once."""
+
+    @pytest.mark.parametrize(
+        "settings",
+        [
+            {},
+            {"log_counts": True, "min_df": 2},
+            {"stop_words": ["the", "of"]},
+            {"analyzer": "char", "ngram_range": (1, 2)},
+        ],
+    )
+    def test_give_the_vectors_of_all_documents(self, settings):
+        documents = ["the cat of the house", "a dog", "", "the dog and the cat", "of mice and men", "mice"]
+        whole = TextVectorizer(**settings)
+        vectors, absent = whole.learn(documents)
+        blocks = [documents[:2], documents[2:3], documents[3:]]
+        learnt = TextVectorizer(**settings)
+        counted = [learnt.count_words(block) for block in blocks]
+        frequency = sum((Counter(found.frequencies()) for found in counted), Counter())
+        words = sorted(frequency)
+        learnt.choose_words(np.array(words, dtype=object), np.array([frequency[w] for w in words]), len(documents))
+        assert list(learnt.words_) == list(whole.words_)
+        np.testing.assert_array_equal(learnt.idf_, whole.idf_)
+        found = sp.vstack([learnt.weigh_counts(c, len(block)) for c, block in zip(counted, blocks, strict=True)])
+        np.testing.assert_array_equal(found.toarray(), vectors.toarray())
+        assert learnt.absent(set().union(*(c.seen for c in counted))) == absent
+
+    def test_no_word_at_all_is_refused_as_by_learning(self):
+        vectorizer = TextVectorizer()
+        with pytest.raises(ValueError, match="no word of two letters") as plain:
+            vectorizer.learn(["1 2", "3"])
+        with pytest.raises(ValueError, match="no word of two letters") as chosen:
+            vectorizer.choose_words(np.empty(0, dtype=object), np.empty(0, dtype=int), 2)
+        assert str(chosen.value) == str(plain.value)

@@ -1,0 +1,227 @@
+"""Bilingual models of documents that the workers of a real cluster read: the same as of documents here."""
+
+import gzip
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+import scca.estimators._elsewhere as elsewhere
+import scca.estimators._held_out as held_out
+import scca.text._learning as learning
+import scca.text._model as model_module
+from scca import DataWarning, datasets, load, save
+from scca.engine import Checkpoint
+from scca.text import BilingualModel, PairedText, PairError
+from scca.text import read_pairs as read_here
+
+pytest.importorskip("distributed")
+
+from scca.distributed import local_cluster, pairs_of, read_pairs, scatter_pairs
+
+
+@pytest.fixture(scope="module")
+def client():
+    with local_cluster(2) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def documents():
+    """400 pairs of made-up texts."""
+    made = datasets.make_bilingual(400, vocabulary=120, n_topics=6, length=15, random_state=0)
+    return [
+        [
+            " ".join(f"{prefix}{_letters(j)}" for j in row.indices for _ in range(int(row[0, j])))
+            for row in _rows(counts)
+        ]
+        for prefix, counts in zip(("en", "fr"), made.views, strict=True)
+    ]
+
+
+def _rows(counts):
+    return (counts[[i]] for i in range(counts.shape[0]))
+
+
+def _letters(number):
+    return "".join(chr(ord("a") + int(digit)) for digit in str(number))
+
+
+@pytest.fixture
+def many(monkeypatch):
+    """Few pairs are treated like many."""
+    for module in (held_out, elsewhere, model_module):
+        monkeypatch.setattr(module, "MANY_PAIRS", 100)
+
+
+@pytest.fixture
+def files(tmp_path, documents):
+    paths = []
+    for language, texts in zip(("en", "fr"), documents, strict=True):
+        paths.append(tmp_path / f"corpus.{language}")
+        paths[-1].write_text("\n".join(texts) + "\n")
+    return paths
+
+
+def fitted(pairs, **settings):
+    return BilingualModel(4, **settings).fit(pairs)
+
+
+def assert_same(found, expected):
+    for one, other in zip(found.vectorizers_, expected.vectorizers_, strict=True):
+        assert list(one.words_) == list(other.words_)
+        assert_array_equal(one.idf_, other.idf_)
+    for name in ("x_weights_", "y_weights_", "held_out_correlations_", "correlations_", "x_loadings_"):
+        assert_allclose(getattr(found.scca_, name), getattr(expected.scca_, name), atol=1e-9, err_msg=name)
+    assert found.scca_.p_value_ == expected.scca_.p_value_
+    assert found.n_documents_ == expected.n_documents_
+    assert found.texts_ == expected.texts_
+    for one, other in zip(found.training_, expected.training_, strict=True):
+        assert_array_equal(one.toarray(), other.toarray())
+
+
+def formats(folder, documents):
+    """The same pairs as arguments of `read_pairs`, in every format."""
+    rows = [("en", "fr"), *zip(*documents, strict=True)]
+    tsv = "\n".join("\t".join(row) for row in rows) + "\n"
+    (folder / "all.tsv").write_text(tsv)
+    (folder / "all.csv").write_text("\n".join(",".join(row) for row in rows) + "\n")
+    (folder / "all.tsv.gz").write_bytes(gzip.compress(tsv.encode()))
+    parts = [[], []]
+    for side, name in enumerate(("en", "fr")):
+        for k in range(3):
+            path = folder / f"part{k}.{name}"
+            path.write_text("\n".join(documents[side][k * 150 : (k + 1) * 150]) + "\n")
+            parts[side].append(path)
+    return {
+        "lines": (folder / "corpus.en", folder / "corpus.fr"),
+        "tsv": (folder / "all.tsv",),
+        "csv": (folder / "all.csv",),
+        "gz": (folder / "all.tsv.gz",),
+        "lists": tuple(parts),
+    }
+
+
+@pytest.mark.parametrize("kind", ["lines", "tsv", "csv", "gz", "lists"])
+def test_a_model_of_files_is_that_of_the_same_files_here(client, files, documents, tmp_path, many, kind):
+    expected = fitted(read_here(*files))
+    pairs = read_pairs(client, *formats(tmp_path, documents)[kind])
+    assert len(pairs) == 400
+    assert pairs.languages == ("en", "fr")
+    assert_same(fitted(pairs), expected)
+
+
+def test_a_model_does_not_depend_on_the_number_of_blocks(client, files, many):
+    expected = fitted(read_here(*files))
+    for n_blocks in (1, 3, 7):
+        assert_same(fitted(read_pairs(client, *files, n_blocks=n_blocks)), expected)
+
+
+def test_documents_from_memory_bags_and_futures(client, files, documents, many):
+    import dask.bag
+
+    expected = fitted(read_here(*files))
+    pairs = list(zip(*documents, strict=True))
+    given = {
+        "memory": scatter_pairs(client, PairedText.of(*documents, ("en", "fr")), n_blocks=3),
+        "bag": pairs_of(client, dask.bag.from_sequence(pairs, npartitions=3), ("en", "fr")),
+        "futures": pairs_of(client, client.scatter([pairs[:100], pairs[100:]]), ("en", "fr")),
+    }
+    for pairs_ in given.values():
+        assert_same(fitted(pairs_), expected)
+    assert len({pairs_.digest for pairs_ in given.values()}) == 1  # whatever the blocks
+
+
+def test_few_pairs_are_brought_here_and_give_the_same_bytes(client, files, tmp_path):
+    for name, pairs in (("here", read_here(*files)), ("cluster", read_pairs(client, *files))):
+        save(fitted(pairs), tmp_path / name)
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "cluster").read_bytes()
+
+
+def test_a_model_keeps_some_documents_and_their_numbers(client, files, documents, many, monkeypatch, tmp_path):
+    monkeypatch.setattr(learning, "_MOST_KEPT", 50)
+    whole = fitted(read_here(*files))
+    model = fitted(read_pairs(client, *files))
+    numbers = model.document_numbers_
+    assert len(numbers) == 50
+    assert model.n_documents_ == 400
+    assert model.texts_ == [documents[1][i] for i in numbers]
+    assert_array_equal(model.training_[0].toarray(), whole.training_[0].toarray()[numbers])
+    save(model, tmp_path / "model.scca", texts=False)
+    again = load(tmp_path / "model.scca")
+    names = {document.name for component in again.components() for document in component.documents}
+    assert names <= {f"document {i + 1}" for i in numbers}
+    assert_allclose(again.project(documents[0], "en"), whole.project(documents[0], "en"), atol=1e-9)
+
+
+def test_blank_documents_are_reported_or_dropped(client, documents, tmp_path, many):
+    first, second = [list(side) for side in documents]
+    first[3] = second[390] = " "
+    for name, texts in (("a.en", first), ("a.fr", second)):
+        (tmp_path / name).write_text("\n".join(texts) + "\n")
+    files = tmp_path / "a.en", tmp_path / "a.fr"
+    with pytest.warns(DataWarning, match=r"2 documents are empty \(first: line 4 of .*a.en\)"):
+        read_pairs(client, *files)
+    dropped = read_pairs(client, *files, drop_empty=True)
+    assert len(dropped) == 398
+    assert_same(fitted(dropped), fitted(read_here(*files, drop_empty=True)))
+
+
+def test_wrong_files_are_refused_in_one_sentence(client, files, tmp_path):
+    (tmp_path / "short.fr").write_text("un\n")
+    with pytest.raises(PairError, match="line 2 of .* has no mate"):
+        read_pairs(client, files[0], tmp_path / "short.fr")
+    with pytest.raises(PairError, match=r"nothing.en does not exist"):
+        read_pairs(client, tmp_path / "nothing.en", files[1])
+    (tmp_path / "latin.fr").write_bytes(b"caf\xe9\n" * 400)
+    with pytest.raises(PairError, match=r"not UTF-8: byte 0xe9 at offset 3 \(line 1\)"):
+        read_pairs(client, files[0], tmp_path / "latin.fr")
+    with pytest.raises(PairError, match="Pair 2 of block 0 is not a pair of strings"):
+        pairs_of(client, client.scatter([[("a", "b"), ("a", 1)]]))
+    with pytest.raises(ValueError, match="first: the documents contain no word"):
+        fitted(pairs_of(client, client.scatter([[("1", "ab"), ("2", "cd")] * 60])))
+
+
+def test_a_stopped_fit_goes_on_with_other_blocks(client, files, many, tmp_path, monkeypatch):
+    monkeypatch.setattr("scca.engine._work._WORTH", 0.0)  # every step is stored
+    expected = fitted(read_here(*files))
+    folder, steps = tmp_path / "partial", []
+    write = Checkpoint.write
+
+    def until_the_fourth(self, name, arrays):
+        write(self, name, arrays)
+        steps.append(name)
+        if len(steps) == 4:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Checkpoint, "write", until_the_fourth)
+        BilingualModel(4).fit(read_pairs(client, *files), checkpoint=folder)
+    assert folder.exists()
+    monkeypatch.setattr(Checkpoint, "write", lambda self, name, arrays: steps.append(name))
+    model = BilingualModel(4).fit(read_pairs(client, *files, n_blocks=5), checkpoint=folder)
+    assert len(set(steps)) == len(steps)  # nothing was computed twice
+    assert_same(model, expected)
+    assert not folder.exists()
+
+
+def test_stop_words_that_no_document_has(client, files, many):
+    with pytest.warns(DataWarning, match="1 stop word occurs in no document"):
+        fitted(read_pairs(client, *files), stop_words=["absent", "ena"])
+
+
+def test_documents_without_a_word_that_is_read_are_counted(client, documents, many):
+    pairs = [*zip(*documents, strict=True), ("unheard", "ena")]
+    with pytest.warns(DataWarning, match="en has 1 document without any word that is read; "):
+        fitted(pairs_of(client, client.scatter([pairs]), ("en", "fr")))
+
+
+def test_features_of_a_model_are_read_only(client, files, many):
+    """Words without a weight change no score, as of a model fitted here."""
+    model = fitted(read_pairs(client, *files))
+    unread = ~model.scca_.x_weights_.any(axis=1)
+    vectors = model.training_[0].copy()
+    vectors.data[unread[vectors.indices]] *= 3
+    assert unread.any()
+    assert_allclose(model.scca_.transform(vectors), model.scca_.transform(model.training_[0]), atol=1e-12)
+    assert np.isfinite(model.scca_.dual_gap_).all()
