@@ -3,6 +3,7 @@
 What they measure is kept in benchmark-results/results.json and shown by index.html beside it. The same command goes on
 where it was interrupted.
 
+`python -m benchmarks cluster [--corpus A B] [--pairs N]`: a Dask cluster on this machine beside one process.
 `python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
 `python -m benchmarks translation`: how often a word's listed mate is found, and how far the trust in it holds.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
@@ -30,6 +31,7 @@ from pathlib import Path
 
 from . import (
     balance,
+    cluster,
     factors,
     first_call,
     first_fit,
@@ -67,6 +69,7 @@ def main() -> None:
     }
     runs = {
         "balance": lambda: balance.run(arguments.corpus, arguments.join, arguments.pairs),
+        "cluster": lambda: cluster.run(arguments.corpus, arguments.pairs),
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),

@@ -16,7 +16,7 @@ import numpy as np
 
 from ._table import print_table
 
-__all__ = ["run"]
+__all__ = ["run", "written"]
 
 _WORDS, _NO_SUBJECT = 60_000, 50
 _SHAPE = _SUBJECTS, _OF_SUBJECT = 500, 200  # words, counted as often as they are drawn
@@ -29,7 +29,7 @@ _LETTERS = np.array(list("bcdfghklmnprstvz")), np.array(list("aeiou"))
 
 def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, n_components: int = 100) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        files = corpus or _written(Path(folder), n_pairs or 1_000_000)
+        files = corpus or written(Path(folder), n_pairs or 1_000_000)
         with open(files[0], encoding="utf-8") as lines:
             n_pairs = sum(1 for _ in lines)
         vectorising = _measured([sys.executable, "-c", _TFIDF, *map(str, files)])
@@ -63,7 +63,7 @@ def _measured(command: list[str]) -> tuple[float, float, float]:
     return time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024.0
 
 
-def _written(folder: Path, n_pairs: int) -> tuple[Path, Path]:
+def written(folder: Path, n_pairs: int) -> tuple[Path, Path]:
     """Two files of generated pairs."""
     paths = folder / "made-up.en", folder / "made-up.fr"
     with open(paths[0], "w", encoding="utf-8") as first, open(paths[1], "w", encoding="utf-8") as second:

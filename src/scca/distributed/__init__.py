@@ -1,6 +1,6 @@
 """The same models from samples that the workers of a Dask cluster keep (extra `[dask]`)."""
 
-from ._blocks import DaskBlocks, Traffic
+from ._blocks import DaskBlocks, Traffic, seconds_computed
 from ._cluster import ClusterError, connect, local_cluster
 from ._rows import read_rows, rows_of, scatter
 from ._tasks import tasks_on
@@ -24,4 +24,5 @@ __all__ = [
     "rows_of",
     "DaskBlocks",
     "Traffic",
+    "seconds_computed",
 ]

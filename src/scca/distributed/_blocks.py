@@ -1,5 +1,7 @@
 """Blocks of samples kept by the workers of a Dask cluster, and functions called where they are."""
 
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,7 +14,7 @@ from ..engine import Block, Elsewhere, Function, added, one_blas_thread, one_cor
 from ._cluster import attempted, distributed, results, workers_of
 from ._payload import packed, unpacked
 
-__all__ = ["DaskBlocks", "Traffic", "in_groups", "sent"]
+__all__ = ["DaskBlocks", "Traffic", "seconds_computed", "in_groups", "sent"]
 
 _FAN_IN = 4  # results that a task adds up
 _IN_GRAPH = 1 << 16  # bytes of arguments that are sent with a task; more are sent to the workers beforehand
@@ -21,12 +23,13 @@ _NONE = np.empty(0, dtype=np.intp)
 
 @dataclass
 class Traffic:
-    """Passes over the blocks, tasks, and bytes to the workers (once each) and back to the client."""
+    """Passes over the blocks, their seconds and tasks, and bytes to the workers (once each) and back to the client."""
 
     n_passes: int = 0
     n_tasks: int = 0
     sent: int = 0
     received: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(eq=False)
@@ -96,7 +99,9 @@ class DaskBlocks(Elsewhere):
                 kept.traffic.n_tasks += len(futures)
             return results(kept.client, futures)[0]
 
+        start = time.monotonic()
         found = attempted(compute, kept.renew)
+        kept.traffic.seconds += time.monotonic() - start
         kept.traffic.n_passes += 1
         kept.traffic.received += n_bytes(found)
         return found
@@ -160,9 +165,18 @@ def _copied(result: Any) -> Any:
 @contextmanager
 def as_a_worker() -> Iterator[None]:
     """As many threads as the worker has: one, or those of the machine."""
-    n_threads = distributed().get_worker().state.nthreads
+    n_threads, start = distributed().get_worker().state.nthreads, time.monotonic()
     with one_blas_thread(), one_core(n_threads == 1):
         yield
+    _computed.append(time.monotonic() - start)
+
+
+_computed: deque[float] = deque(maxlen=10_000)  # seconds of each task
+
+
+def seconds_computed() -> float:
+    """How long this worker has been computing; called there, it shows how much of the time is communication."""
+    return sum(_computed)
 
 
 def n_bytes(result: Any) -> int:
