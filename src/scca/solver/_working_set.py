@@ -1,7 +1,10 @@
 """The fast algorithm: solve the problem on a working set of few coordinates, by their Gram matrix."""
 
+from typing import Any
+
 import numpy as np
 
+from .._compile import compiled
 from ..views import ColumnSelection
 from ._certified import Algorithm, Point
 from ._problem import ComponentProblem
@@ -49,17 +52,15 @@ class WorkingSet(Algorithm):
     def _grow(self, at: Point) -> bool:
         """Add the support of z and the coordinates that violate optimality most, or nearly do."""
         n, n_w = len(at.r), self.problem.design.n_w
-        active = at.z != 0.0
-        candidates = at.excess > 0.0
-        candidates[:n_w] = at.excess[:n_w] > -_MARGIN_W * self.problem.mu
-        candidates &= ~(self._inside | active)
-        w_room = max(_between(_FIRST_W, n // _SAMPLES_PER_W), int(active.sum()))
-        e_room = max(_between(_FIRST_E, n // _SAMPLES_PER_E), 2 * int(active[n_w:].sum()))
+        active, violating, n_active = _outside(at.z, at.excess, self._inside, n_w, _MARGIN_W * self.problem.mu)
+        n_violating_w = int(np.searchsorted(violating, n_w))
+        w_room = max(_between(_FIRST_W, n // _SAMPLES_PER_W), sum(n_active))
+        e_room = max(_between(_FIRST_E, n // _SAMPLES_PER_E), 2 * n_active[1])
         new = np.concatenate(
             [
-                np.flatnonzero(active & ~self._inside),
-                _worst(at.excess[:n_w], candidates[:n_w], w_room),
-                _worst(at.excess[n_w:], candidates[n_w:], e_room) + n_w,
+                active,
+                _worst(violating[:n_violating_w], at.excess, w_room),
+                _worst(violating[n_violating_w:], at.excess, e_room),
             ]
         )
         if len(new):
@@ -75,28 +76,26 @@ class WorkingSet(Algorithm):
             larger = np.empty((capacity, capacity))
             larger[:before, :before] = self._gram[:before, :before]
             self._gram = larger
-        block = self._gram_with(new)
-        self._gram[:size, before:size] = block
-        self._gram[before:size, :before] = block[:before].T
+        self._extend_gram(new)
 
-    def _gram_with(self, new: np.ndarray) -> np.ndarray:
-        """M_S'M_N for the new coordinates N, which join the set S; M = [A, -B]."""
+    def _extend_gram(self, new: np.ndarray) -> None:
+        """Write M_S'M_N for the new coordinates N, which have joined the set S; M = [A, -B]."""
         design, w_columns, e_columns = self.problem.design, self._w_columns, self._e_columns
         is_w = new < design.n_w
         old_w, old_e = len(w_columns), len(e_columns)
         w_columns.add(new[is_w])
+        in_w = self._indices < design.n_w
+        at_w = np.flatnonzero(in_w)
+        _write_symmetric(self._gram, at_w, at_w[old_w:], w_columns.gram(old_w))
         if not is_w.all():
             e_columns.add(new[~is_w] - design.n_w)
             design.n_passes += design.e_view.passes_for_columns
         if not len(e_columns):
-            return w_columns.gram(old_w)
-        rows = self._indices < design.n_w
-        block = np.empty((len(rows), len(new)))
-        block[np.ix_(rows, is_w)] = w_columns.gram(old_w)
-        block[np.ix_(rows, ~is_w)] = -w_columns.rmatvec(e_columns.columns[:, old_e:])
-        block[np.ix_(~rows, is_w)] = -w_columns.rmatvec(e_columns.columns, old_w).T
-        block[np.ix_(~rows, ~is_w)] = e_columns.gram(old_e)
-        return block
+            return
+        at_e = np.flatnonzero(~in_w)
+        _write_symmetric(self._gram, at_e, at_e[old_e:], e_columns.gram(old_e))
+        _write_symmetric(self._gram, at_w, at_e[old_e:], -w_columns.rmatvec(e_columns.columns[:, old_e:]))
+        _write_symmetric(self._gram, at_w[old_w:], at_e[:old_e], -w_columns.rmatvec(e_columns.columns[:, :old_e], old_w))
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
         """z with the coordinates of the working set at the optimum of the restricted problem, and its r."""
@@ -125,9 +124,38 @@ def _between(limits: tuple[int, int], value: int) -> int:
     return min(max(value, limits[0]), limits[1])
 
 
-def _worst(excess: np.ndarray, candidates: np.ndarray, room: int) -> np.ndarray:
-    """At most `room` of the candidates, those with the largest excess."""
-    found = np.flatnonzero(candidates)
+def _worst(found: np.ndarray, excess: np.ndarray, room: int) -> np.ndarray:
+    """At most `room` of the coordinates found, those with the largest excess."""
     if len(found) <= room:
         return found
     return np.sort(found[np.argpartition(-excess[found], room)[:room]])
+
+
+@compiled
+def _outside(z: np.ndarray, excess: np.ndarray, inside: np.ndarray, n_w: int, margin: float) -> Any:
+    """The coordinates outside of the set that have a weight, those that violate optimality, and how many have a weight.
+
+    Coordinates of w within `margin` of violating it count, and how many have a weight is said of w and of e.
+    """
+    active, violating = np.empty(len(z), dtype=np.intp), np.empty(len(z), dtype=np.intp)
+    n_active, n_violating, with_w, with_e = 0, 0, 0, 0
+    for i in range(len(z)):
+        if z[i] != 0.0:
+            if i < n_w:
+                with_w += 1
+            else:
+                with_e += 1
+            if not inside[i]:
+                active[n_active] = i
+                n_active += 1
+        elif excess[i] > (-margin if i < n_w else 0.0) and not inside[i]:
+            violating[n_violating] = i
+            n_violating += 1
+    return active[:n_active], violating[:n_violating], (with_w, with_e)
+
+
+@compiled
+def _write_symmetric(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, block: np.ndarray) -> None:
+    for a in range(len(rows)):
+        for b in range(len(columns)):
+            gram[rows[a], columns[b]] = gram[columns[b], rows[a]] = block[a, b]
