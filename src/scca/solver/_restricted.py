@@ -43,15 +43,25 @@ def solve_restricted(
     for attempt in range(_MAX_ATTEMPTS):
         settled, work = _descend(gram, z, correlations, penalties, lower, upper, small)
         swept += work
-        stepped += _minimise_on_face(gram, z, correlations, penalties, upper, (1 + attempt) * swept - stepped)
-        # r = r_0 - M d, so ||r||^2 follows from M'r at both ends of the move d
-        moved = 0.0
-        for i in range(len(z)):
-            moved += (z[i] - start[i]) * (start_correlations[i] + correlations[i])
-        gap = _gap(z, correlations, penalties, upper, square - moved)
+        gap = _gap(z, correlations, penalties, upper, square - _fall(start, z, start_correlations, correlations))
+        if gap > tolerance:
+            stepped += _minimise_on_face(gram, z, correlations, penalties, upper, (1 + attempt) * swept - stepped)
+            gap = _gap(z, correlations, penalties, upper, square - _fall(start, z, start_correlations, correlations))
         if gap <= tolerance or (settled and gap >= previous):
             return
         previous = gap
+
+
+@compiled
+def _fall(start: np.ndarray, z: np.ndarray, before: np.ndarray, after: np.ndarray) -> float:
+    """How far ||r||^2 falls on the way from start to z, with the correlations before and after.
+
+    As r = r_0 - M d with d = z - start, ||r_0||^2 - ||r||^2 = d'M'(r_0 + r).
+    """
+    total = 0.0
+    for i in range(len(z)):
+        total += (z[i] - start[i]) * (before[i] + after[i])
+    return total
 
 
 @compiled
@@ -87,8 +97,7 @@ def _descend(
             if step != 0.0:
                 z[i] = new
                 work += len(z)
-                for j in range(len(z)):
-                    correlations[j] -= step * gram[i, j]
+                _move(gram[i], step, correlations)
                 largest = max(largest, step * step * curvature)
         if largest <= small:
             return epoch == 0, work
@@ -161,10 +170,16 @@ def _minimise_on_face(
             z[i] += length * direction[a]
             if a == blocking:  # exactly on its bound, despite rounding
                 z[i] = 0.0 if z[i] < 0.5 * upper[i] else upper[i]
-            for j in range(len(z)):
-                correlations[j] -= (z[i] - old) * gram[i, j]
+            _move(gram[i], z[i] - old, correlations)
         if blocking < 0:
             return work
+
+
+@compiled
+def _move(row: np.ndarray, step: float, correlations: np.ndarray) -> None:
+    """Correlations after a step of the coordinate whose row of the Gram matrix is given."""
+    for j in range(len(correlations)):
+        correlations[j] -= step * row[j]
 
 
 @compiled
@@ -204,13 +219,10 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
             c = hessian[start + 2, i] / hessian[start + 2, start + 2]
             d = hessian[start + 3, i] / hessian[start + 3, start + 3]
             x[i] -= a * x[start] + b * x[start + 1] + c * x[start + 2] + d * x[start + 3]
-            for j in range(i, size):
-                hessian[i, j] -= (
-                    a * hessian[start, j]
-                    + b * hessian[start + 1, j]
-                    + c * hessian[start + 2, j]
-                    + d * hessian[start + 3, j]
-                )
+            row, first, second = hessian[i, i:], hessian[start, i:], hessian[start + 1, i:]
+            third, fourth = hessian[start + 2, i:], hessian[start + 3, i:]
+            for j in range(len(row)):
+                row[j] -= a * first[j] + b * second[j] + c * third[j] + d * fourth[j]
     if last < size:
         x[:last] = -hessian[:last, last]
         x[last] = 1.0

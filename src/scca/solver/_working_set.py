@@ -16,6 +16,7 @@ _FIRST_W = (75, 200)  # coordinates of w added at first: the fewer where few sam
 _FIRST_E = (8, 32)  # of e: most violate their condition only until w has settled
 _SAMPLES_PER_W, _SAMPLES_PER_E = 50, 400
 _MARGIN_W = 0.1  # of mu: w that come so close to violating their condition join, as many soon do
+_EARLY_SHARE = 0.1  # of the gap, to which a set is solved that violating coordinates had no room in: it will change
 _INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved: that costs less than another pass
 
 
@@ -43,29 +44,30 @@ class WorkingSet(Algorithm):
         self._gap_before = np.inf
 
     def improve(self, at: Point) -> tuple[np.ndarray, np.ndarray] | None:
-        grown = self._grow(at)
+        grown, all_joined = self._grow(at)
         if not grown and at.gap >= self._gap_before:
             return None  # nothing to add, and no progress
         self._gap_before = np.inf if grown else at.gap
-        return self._solve(at, _INNER_SHARE * self.tolerance)
+        tolerance = _INNER_SHARE * self.tolerance
+        return self._solve(at, tolerance if all_joined else max(tolerance, _EARLY_SHARE * at.gap))
 
-    def _grow(self, at: Point) -> bool:
-        """Add the support of z and the coordinates that violate optimality most, or nearly do."""
+    def _grow(self, at: Point) -> tuple[bool, bool]:
+        """Add the support of z and the coordinates that violate optimality most, or nearly do.
+
+        Returns whether any were added, and whether all that violate it were.
+        """
         n, n_w = len(at.r), self.problem.design.n_w
         active, violating, n_active = _outside(at.z, at.excess, self._inside, n_w, _MARGIN_W * self.problem.mu)
         n_violating_w = int(np.searchsorted(violating, n_w))
         w_room = max(_between(_FIRST_W, n // _SAMPLES_PER_W), sum(n_active))
         e_room = max(_between(_FIRST_E, n // _SAMPLES_PER_E), 2 * n_active[1])
-        new = np.concatenate(
-            [
-                active,
-                _worst(violating[:n_violating_w], at.excess, w_room),
-                _worst(violating[n_violating_w:], at.excess, e_room),
-            ]
-        )
+        w_new = _worst(violating[:n_violating_w], at.excess, w_room)
+        e_new = _worst(violating[n_violating_w:], at.excess, e_room)
+        new = np.concatenate([active, w_new, e_new])
         if len(new):
             self._add(new)
-        return len(new) > 0
+        n_violating = int(np.count_nonzero(at.excess[violating] > 0.0))
+        return len(new) > 0, n_violating <= len(w_new) + len(e_new)
 
     def _add(self, new: np.ndarray) -> None:
         before, size = len(self._indices), len(self._indices) + len(new)
@@ -94,8 +96,9 @@ class WorkingSet(Algorithm):
             return
         at_e = np.flatnonzero(~in_w)
         _write_symmetric(self._gram, at_e, at_e[old_e:], e_columns.gram(old_e))
-        _write_symmetric(self._gram, at_w, at_e[old_e:], -w_columns.rmatvec(e_columns.columns[:, old_e:]))
-        _write_symmetric(self._gram, at_w[old_w:], at_e[:old_e], -w_columns.rmatvec(e_columns.columns[:, :old_e], old_w))
+        before, added = e_columns.columns[:, :old_e], e_columns.columns[:, old_e:]
+        _write_symmetric(self._gram, at_w[old_w:], at_e[:old_e], -w_columns.rmatvec(before, old_w))
+        _write_symmetric(self._gram, at_w, at_e[old_e:], -w_columns.rmatvec(added))
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
         """z with the coordinates of the working set at the optimum of the restricted problem, and its r."""
