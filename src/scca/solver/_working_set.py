@@ -88,17 +88,17 @@ class WorkingSet(Algorithm):
         w_columns.add(new[is_w])
         in_w = self._indices < design.n_w
         at_w = np.flatnonzero(in_w)
-        _write_symmetric(self._gram, at_w, at_w[old_w:], w_columns.gram(old_w))
+        _write(self._gram, at_w, at_w[old_w:], w_columns.gram(old_w), old_w)
         if not is_w.all():
             e_columns.add(new[~is_w] - design.n_w)
             design.n_passes += design.e_view.passes_for_columns
         if not len(e_columns):
             return
         at_e = np.flatnonzero(~in_w)
-        _write_symmetric(self._gram, at_e, at_e[old_e:], e_columns.gram(old_e))
+        _write(self._gram, at_e, at_e[old_e:], e_columns.gram(old_e), old_e)
         before, added = e_columns.columns[:, :old_e], e_columns.columns[:, old_e:]
-        _write_symmetric(self._gram, at_w[old_w:], at_e[:old_e], -w_columns.rmatvec(before, old_w))
-        _write_symmetric(self._gram, at_w, at_e[old_e:], -w_columns.rmatvec(added))
+        _write(self._gram, at_w[old_w:], at_e[:old_e], -w_columns.rmatvec(before, old_w), len(at_w) - old_w)
+        _write(self._gram, at_w, at_e[old_e:], -w_columns.rmatvec(added), len(at_w))
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
         """z with the coordinates of the working set at the optimum of the restricted problem, and its r."""
@@ -158,7 +158,13 @@ def _outside(z: np.ndarray, excess: np.ndarray, inside: np.ndarray, n_w: int, ma
 
 
 @compiled
-def _write_symmetric(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, block: np.ndarray) -> None:
-    for a in range(len(rows)):
+def _write(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, block: np.ndarray, n_others: int) -> None:
+    """Write a block of the Gram matrix and its transpose; the first `n_others` rows are not among its columns."""
+    for b in range(len(columns)):
+        line = gram[columns[b]]
+        for a in range(len(rows)):
+            line[rows[a]] = block[a, b]
+    for a in range(n_others):
+        line = gram[rows[a]]
         for b in range(len(columns)):
-            gram[rows[a], columns[b]] = gram[columns[b], rows[a]] = block[a, b]
+            line[columns[b]] = block[a, b]
