@@ -96,26 +96,28 @@ def _by_sample(
 
 @compiled
 def _by_count(counts: np.ndarray, most: int) -> Any:
-    """The samples in ascending order of their counts, which are at most `most`, and where the entries of each start.
+    """The samples with entries in ascending order of their counts, at most `most`, and where the entries of each start.
 
     The processor foresees the end of a short loop if the loop before was as long, which takes a third off the products.
     """
     one = np.uint64(1)
     groups = np.zeros(most + 2, dtype=np.uint64)
     for i in range(len(counts)):
-        groups[np.uint64(counts[i]) + one] += one
+        if counts[i]:  # samples without entries have no loop, and may be most
+            groups[np.uint64(counts[i]) + one] += one
     entries = np.zeros(most + 2, dtype=np.uint64)
-    for count in range(most + 1):
-        entries[count + 1] = entries[count] + groups[count + 1] * np.uint64(count)
-        groups[count + 1] += groups[count]
+    for k in range(most + 1):
+        entries[k + 1] = entries[k] + groups[k + 1] * np.uint64(k)
+        groups[k + 1] += groups[k]
     total, ranks = entries[most + 1], groups.copy()
-    samples, starts = np.empty(len(counts), dtype=np.uint32), np.empty(len(counts), dtype=np.uint64)
+    samples, starts = np.empty(groups[most + 1], dtype=np.uint32), np.zeros(len(counts), dtype=np.uint64)
     for i in range(len(counts)):
         count = np.uint64(counts[i])
-        samples[ranks[count]] = i
-        ranks[count] += one
-        starts[i] = entries[count]
-        entries[count] += count
+        if count:
+            samples[ranks[count]] = i
+            ranks[count] += one
+            starts[i] = entries[count]
+            entries[count] += count
     return samples, groups, starts, total
 
 
