@@ -139,19 +139,19 @@ def _coordinates_of_certificate(
 
     One loop over the coordinates: as many small NumPy calls would take as long as the rest of a small problem's round.
     """
-    excess = np.full(len(z), -np.inf)  # of coordinates that are fixed
+    excess = np.empty(len(z))
     paid, largest = 0.0, 0.0
     for i in range(n_w):
         size = 2.0 * abs(correlations[i])
         largest = max(largest, size)
         paid += penalties[i] * abs(z[i])
-        if upper[i] > 0.0:
-            excess[i] = size - penalties[i]
+        excess[i] = size - penalties[i] if upper[i] > 0.0 else -np.inf
     shrink = 1.0
     if n_w and penalties[0] > 0.0 and largest > penalties[0]:
         shrink = penalties[0] / largest
     slack = 0.0
     for i in range(n_w, len(z)):
+        excess[i] = -np.inf
         if upper[i] > 0.0:
             paid += penalties[i] * z[i]
             excess[i] = 2.0 * correlations[i] - penalties[i]

@@ -133,7 +133,7 @@ def _minimise_on_face(
     """
     work = 0.0
     while True:
-        inner = np.flatnonzero((z != 0.0) & (z < upper))
+        inner = _inside(z, upper)
         cost = len(inner) ** 3 / 6.0 + len(inner) * len(z)
         if work + cost > budget:
             return work
@@ -142,7 +142,7 @@ def _minimise_on_face(
         hessian = np.empty((len(inner), len(inner)))
         for a in range(len(inner)):
             i = inner[a]
-            downhill[a] = correlations[i] - 0.5 * penalties[i] * np.sign(z[i])
+            downhill[a] = correlations[i] - (0.5 if z[i] > 0.0 else -0.5) * penalties[i]
             for b in range(len(inner)):
                 hessian[a, b] = gram[i, inner[b]]
         direction, curved = _newton_direction(hessian, downhill)
@@ -176,6 +176,17 @@ def _minimise_on_face(
 
 
 @compiled
+def _inside(z: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The coordinates strictly inside their bounds."""
+    found, n_found = np.empty(len(z), dtype=np.intp), 0
+    for i in range(len(z)):
+        if z[i] != 0.0 and z[i] < upper[i]:
+            found[n_found] = i
+            n_found += 1
+    return found[:n_found]
+
+
+@compiled
 def _move(row: np.ndarray, step: float, correlations: np.ndarray) -> None:
     """Correlations after a step of the coordinate whose row of the Gram matrix is given."""
     for j in range(len(correlations)):
@@ -190,9 +201,11 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
     along a null vector, as it is for equal columns, its last coordinate does not move: the others reach the minimum.
     """
     size = len(downhill)
-    scale = np.diag(hessian).copy()
-    x = downhill.copy()
-    steepest = np.abs(x).max() if size else 0.0
+    scale, x = np.empty(size), np.empty(size)  # filled by loops, as below: slices would take seconds more to compile
+    steepest = 0.0
+    for k in range(size):
+        scale[k], x[k] = hessian[k, k], downhill[k]
+        steepest = max(steepest, abs(x[k]))
     last = size
     for start in range(0, size, 4):  # four pivots at a time: the rows below are read and written a quarter as often
         stop = min(start + 4, size)
@@ -202,7 +215,8 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
                 if abs(x[k]) > _LEVEL * steepest:  # x[k] is the slope along the null vector
                     last = k
                     break
-                hessian[k, k:] = 0.0
+                for j in range(k, size):
+                    hessian[k, j] = 0.0
                 hessian[k, k] = 1.0
                 x[k] = 0.0
                 continue
@@ -224,9 +238,9 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
             for j in range(len(row)):
                 row[j] -= a * first[j] + b * second[j] + c * third[j] + d * fourth[j]
     if last < size:
-        x[:last] = -hessian[:last, last]
+        for k in range(size):
+            x[k] = -hessian[k, last] if k < last else 0.0
         x[last] = 1.0
-        x[last + 1 :] = 0.0
     for k in range(last - 1, -1, -1):
         total = x[k]
         for j in range(k + 1, last):
@@ -237,5 +251,6 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
         for k in range(last + 1):
             slope += downhill[k] * x[k]
         if slope < 0.0:
-            x = -x
+            for k in range(last + 1):
+                x[k] = -x[k]
     return x, last == size
