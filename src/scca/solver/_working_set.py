@@ -17,7 +17,7 @@ _FIRST_E = (8, 32)  # of e: most violate their condition only until w has settle
 _SAMPLES_PER_W, _SAMPLES_PER_E = 50, 400
 _MARGIN_W = 0.1  # of mu: w that come so close to violating their condition join, as many soon do
 _EARLY_SHARE = 0.1  # of the gap, to which a set is solved that violating coordinates had no room in: it will change
-_INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved: that costs less than another pass
+_INNER_SHARE = 0.3  # of the tolerance, to which a working set is solved: that costs less than another pass
 
 
 class WorkingSet(Algorithm):
