@@ -85,20 +85,20 @@ class WorkingSet(Algorithm):
         design, w_columns, e_columns = self.problem.design, self._w_columns, self._e_columns
         is_w = new < design.n_w
         old_w, old_e = len(w_columns), len(e_columns)
-        w_columns.add(new[is_w])
         in_w = self._indices < design.n_w
-        at_w = np.flatnonzero(in_w)
-        _write(self._gram, at_w, at_w[old_w:], w_columns.gram(old_w), old_w)
-        if not is_w.all():
+        at_w, at_e = np.flatnonzero(in_w), np.flatnonzero(~in_w)
+        if old_w < len(at_w):
+            w_columns.add(new[is_w])
+            _write(self._gram, at_w, at_w[old_w:], w_columns.gram(old_w), old_w)
+            if old_e:
+                products = -w_columns.rmatvec(e_columns.columns, old_w)
+                _write(self._gram, at_w[old_w:], at_e[:old_e], products, len(at_w) - old_w)
+        if old_e < len(at_e):
             e_columns.add(new[~is_w] - design.n_w)
             design.n_passes += design.e_view.passes_for_columns
-        if not len(e_columns):
-            return
-        at_e = np.flatnonzero(~in_w)
-        _write(self._gram, at_e, at_e[old_e:], e_columns.gram(old_e), old_e)
-        before, added = e_columns.columns[:, :old_e], e_columns.columns[:, old_e:]
-        _write(self._gram, at_w[old_w:], at_e[:old_e], -w_columns.rmatvec(before, old_w), len(at_w) - old_w)
-        _write(self._gram, at_w, at_e[old_e:], -w_columns.rmatvec(added), len(at_w))
+            _write(self._gram, at_e, at_e[old_e:], e_columns.gram(old_e), old_e)
+            products = -w_columns.rmatvec(e_columns.columns[:, old_e:])
+            _write(self._gram, at_w, at_e[old_e:], products, len(at_w))
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
         """z with the coordinates of the working set at the optimum of the restricted problem, and its r."""

@@ -172,7 +172,7 @@ class SparseStorage(Storage):
 
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         columns = np.arange(self.shape[1]) if columns is None else columns
-        rows = np.ascontiguousarray(np.atleast_2d(r.T))
+        rows = np.ascontiguousarray(r.T if r.ndim == 2 else r[None])
         out = np.empty((len(rows), len(columns)))
         _dot_columns(*self._arrays, columns, rows, out)
         return self.of_columns(out.T if r.ndim == 2 else out[0], columns)
