@@ -14,6 +14,7 @@ where it was interrupted.
 `python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 `python -m benchmarks retrieval`: the best of up to a million candidates, compared with all, by an index, by NumPy.
+`python -m benchmarks shapes [--corpus A B]`: one component or lasso of every shape, beside the fastest lasso solver.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
@@ -45,6 +46,7 @@ from . import (
     peers,
     readability,
     retrieval,
+    shapes,
     shell,
     single_component,
     sparse_lasso,
@@ -79,6 +81,7 @@ def main() -> None:
         "passes": lambda: passes.run(arguments.corpus, arguments.pairs),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
         "retrieval": retrieval.run,
+        "shapes": lambda: shapes.run(arguments.repeats, arguments.corpus),
         "shell": shell.run,
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
@@ -149,8 +152,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
-        "peers, translation, factors, generation, kernels, leave-out, million, passes, readability, retrieval, shell, "
-        "subjects, tuning, vectors, wide",
+        "peers, translation, factors, generation, kernels, leave-out, million, passes, readability, retrieval, "
+        "shapes, shell, subjects, tuning, vectors, wide",
     )
     parser.add_argument(
         "--quick", action="store_true", help="of 'growth' two small numbers of samples, in about a minute"

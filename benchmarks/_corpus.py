@@ -10,7 +10,9 @@ import scipy.sparse as sp
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-__all__ = ["made_up_pair", "read_pair"]
+__all__ = ["TextPairs", "made_up_pair", "read_pair", "read_texts", "tf_idf_of"]
+
+TextPairs = list[tuple[str, str]]
 
 _DOCUMENTS = 29_000
 _FEWEST_WORDS, _MOST_WORDS = 5, 25  # in either language
@@ -39,7 +41,16 @@ def made_up_pair(seed: int = 0, *, vocabulary=10_000, topics=50) -> tuple[sp.csc
 def read_pair(first: Path, second: Path) -> tuple[sp.csc_array, sp.csc_array]:
     """The first pairs of lines that both have 5 to 25 words; `.gz` files are read compressed."""
     with _open(first) as left, _open(second) as right:
-        pairs = list(islice(_short(zip(left, right, strict=True)), _DOCUMENTS))
+        return tf_idf_of(list(islice(_short(zip(left, right, strict=True)), _DOCUMENTS)))
+
+
+def read_texts(first: Path, second: Path, n: int) -> TextPairs:
+    """The first `n` pairs of lines."""
+    with _open(first) as left, _open(second) as right:
+        return list(islice(zip(left, right, strict=True), n))
+
+
+def tf_idf_of(pairs: TextPairs) -> tuple[sp.csc_array, sp.csc_array]:
     return tuple(sp.csc_array(TfidfVectorizer(min_df=2).fit_transform(texts)) for texts in zip(*pairs, strict=True))
 
 

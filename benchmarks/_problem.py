@@ -20,10 +20,14 @@ class Answer(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The objective of a solution, and its largest possible distance from the optimum, as a share of ||y||^2."""
+    """The objective of a solution, its largest possible distance from the optimum, as a share of ||y||^2, and its size.
+
+    `chosen` is the number of columns of X that have a weight.
+    """
 
     objective: float
     gap: float
+    chosen: int
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ class Problem:
             in_box = e.min() >= 0.0 and e.max() <= 1.0
             objective += self.gamma * np.delete(e, self.k).sum() if in_box else np.inf
             bound += np.minimum(0.0, self.gamma + np.delete(self.K.T @ v, self.k)).sum()
-        return Verdict(float(objective), float((objective - bound) / (self.y @ self.y)))
+        gap = (objective - bound) / (self.y @ self.y)
+        return Verdict(float(objective), float(gap), int(np.count_nonzero(w)))
 
     def as_lasso(self) -> Lasso:
         """As it is without K; with K split into positive parts, on the design [X, -X, -K without column k]."""

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from oracles import lasso_dual_bound
 
-from scca.solver import _restricted
+from scca.solver import _restricted, solve_restricted
 from scca.solver._restricted import _newton_direction
 
 
@@ -65,3 +66,15 @@ def test_equal_columns_take_one_factorisation(rng, monkeypatch):
     assert made == [16]
     np.testing.assert_allclose(correlations, before - gram @ z, atol=1e-9)
     np.testing.assert_allclose(correlations, 0.5 * penalties * np.sign(z), atol=1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-4, 1e-10])
+def test_stops_at_the_tolerance_asked_for(rng, tolerance):
+    """However rough: the gap, computed anew, is at most the tolerance, and b - Gz has been kept up to date."""
+    A, y = rng.standard_normal((40, 25)), rng.standard_normal(40)
+    mu, z, correlations = 4.0, np.zeros(25), A.T @ y
+    unbounded = np.full(25, np.inf)
+    solve_restricted(A.T @ A, z, correlations, np.full(25, mu), -unbounded, unbounded, y @ y, tolerance)
+    r = y - A @ z
+    assert r @ r + mu * np.abs(z).sum() - lasso_dual_bound(A, y, z, mu) <= tolerance + 1e-12
+    np.testing.assert_allclose(correlations, A.T @ r, atol=1e-10)

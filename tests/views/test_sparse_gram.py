@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scca.views import _sparse_gram
 from scca.views._sparse_gram import SparseGram
 
-COMPILED = ["_by_sample", "_add_products", "_add_products_within"]
+COMPILED = ["_by_sample", "_by_count", "_add_products", "_add_products_within"]
 
 
 @pytest.fixture(params=["compiled", "plain"])

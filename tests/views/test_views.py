@@ -15,6 +15,7 @@ from scca.views import (
     Preparation,
     StoredKernelView,
     linear_kernel_view,
+    storage_of,
 )
 
 N, M = 15, 9
@@ -91,6 +92,19 @@ def test_all_columns_are_gone_through_in_blocks(rng, monkeypatch):
     monkeypatch.setattr("scca.views.base._COLUMN_BLOCK", 4)
     view, matrix = feature_view(data(rng), np.asarray, center=True, normalize=True)
     np.testing.assert_allclose(view.square_norms(), np.sum(matrix**2, axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_sparse_columns_of_every_length(rng, dtype):
+    """Sums are made two by two: columns of an odd and of an even number of entries, and without any."""
+    triangle = sp.csc_array(np.triu(rng.standard_normal((6, 7)), 1).astype(dtype))
+    dense = triangle.toarray().astype(np.float64)
+    storage, R = storage_of(triangle), rng.standard_normal((6, 3))
+    assert sorted(np.diff(triangle.indptr)) == [0, 1, 2, 3, 4, 5, 6]
+    np.testing.assert_allclose(storage.rmatvec(R[:, 0]), dense.T @ R[:, 0], atol=1e-14)
+    few = np.array([5, 0, 2])
+    np.testing.assert_allclose(storage.rmatvec(R, few), dense[:, few].T @ R, atol=1e-14)
+    np.testing.assert_allclose(storage.combination(few, R[:3, 0]), dense[:, few] @ R[:3, 0], atol=1e-14)
 
 
 class TestPrecision:

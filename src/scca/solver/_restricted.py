@@ -43,15 +43,25 @@ def solve_restricted(
     for attempt in range(_MAX_ATTEMPTS):
         settled, work = _descend(gram, z, correlations, penalties, lower, upper, small)
         swept += work
-        stepped += _minimise_on_face(gram, z, correlations, penalties, upper, (1 + attempt) * swept - stepped)
-        # r = r_0 - M d, so ||r||^2 follows from M'r at both ends of the move d
-        moved = 0.0
-        for i in range(len(z)):
-            moved += (z[i] - start[i]) * (start_correlations[i] + correlations[i])
-        gap = _gap(z, correlations, penalties, upper, square - moved)
+        gap = _gap(z, correlations, penalties, upper, square - _fall(start, z, start_correlations, correlations))
+        if gap > tolerance:
+            stepped += _minimise_on_face(gram, z, correlations, penalties, upper, (1 + attempt) * swept - stepped)
+            gap = _gap(z, correlations, penalties, upper, square - _fall(start, z, start_correlations, correlations))
         if gap <= tolerance or (settled and gap >= previous):
             return
         previous = gap
+
+
+@compiled
+def _fall(start: np.ndarray, z: np.ndarray, before: np.ndarray, after: np.ndarray) -> float:
+    """How far ||r||^2 falls on the way from start to z, with the correlations before and after.
+
+    As r = r_0 - M d with d = z - start, ||r_0||^2 - ||r||^2 = d'M'(r_0 + r).
+    """
+    total = 0.0
+    for i in range(len(z)):
+        total += (z[i] - start[i]) * (before[i] + after[i])
+    return total
 
 
 @compiled
@@ -87,8 +97,7 @@ def _descend(
             if step != 0.0:
                 z[i] = new
                 work += len(z)
-                for j in range(len(z)):
-                    correlations[j] -= step * gram[i, j]
+                _move(gram[i], step, correlations)
                 largest = max(largest, step * step * curvature)
         if largest <= small:
             return epoch == 0, work
@@ -124,7 +133,7 @@ def _minimise_on_face(
     """
     work = 0.0
     while True:
-        inner = np.flatnonzero((z != 0.0) & (z < upper))
+        inner = _inside(z, upper)
         cost = len(inner) ** 3 / 6.0 + len(inner) * len(z)
         if work + cost > budget:
             return work
@@ -133,7 +142,7 @@ def _minimise_on_face(
         hessian = np.empty((len(inner), len(inner)))
         for a in range(len(inner)):
             i = inner[a]
-            downhill[a] = correlations[i] - 0.5 * penalties[i] * np.sign(z[i])
+            downhill[a] = correlations[i] - (0.5 if z[i] > 0.0 else -0.5) * penalties[i]
             for b in range(len(inner)):
                 hessian[a, b] = gram[i, inner[b]]
         direction, curved = _newton_direction(hessian, downhill)
@@ -161,10 +170,27 @@ def _minimise_on_face(
             z[i] += length * direction[a]
             if a == blocking:  # exactly on its bound, despite rounding
                 z[i] = 0.0 if z[i] < 0.5 * upper[i] else upper[i]
-            for j in range(len(z)):
-                correlations[j] -= (z[i] - old) * gram[i, j]
+            _move(gram[i], z[i] - old, correlations)
         if blocking < 0:
             return work
+
+
+@compiled
+def _inside(z: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """The coordinates strictly inside their bounds."""
+    found, n_found = np.empty(len(z), dtype=np.intp), 0
+    for i in range(len(z)):
+        if z[i] != 0.0 and z[i] < upper[i]:
+            found[n_found] = i
+            n_found += 1
+    return found[:n_found]
+
+
+@compiled
+def _move(row: np.ndarray, step: float, correlations: np.ndarray) -> None:
+    """Correlations after a step of the coordinate whose row of the Gram matrix is given."""
+    for j in range(len(correlations)):
+        correlations[j] -= step * row[j]
 
 
 @compiled
@@ -175,9 +201,11 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
     along a null vector, as it is for equal columns, its last coordinate does not move: the others reach the minimum.
     """
     size = len(downhill)
-    scale = np.diag(hessian).copy()
-    x = downhill.copy()
-    steepest = np.abs(x).max() if size else 0.0
+    scale, x = np.empty(size), np.empty(size)  # filled by loops, as below: slices would take seconds more to compile
+    steepest = 0.0
+    for k in range(size):
+        scale[k], x[k] = hessian[k, k], downhill[k]
+        steepest = max(steepest, abs(x[k]))
     last = size
     for start in range(0, size, 4):  # four pivots at a time: the rows below are read and written a quarter as often
         stop = min(start + 4, size)
@@ -187,7 +215,8 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
                 if abs(x[k]) > _LEVEL * steepest:  # x[k] is the slope along the null vector
                     last = k
                     break
-                hessian[k, k:] = 0.0
+                for j in range(k, size):
+                    hessian[k, j] = 0.0
                 hessian[k, k] = 1.0
                 x[k] = 0.0
                 continue
@@ -204,17 +233,14 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
             c = hessian[start + 2, i] / hessian[start + 2, start + 2]
             d = hessian[start + 3, i] / hessian[start + 3, start + 3]
             x[i] -= a * x[start] + b * x[start + 1] + c * x[start + 2] + d * x[start + 3]
-            for j in range(i, size):
-                hessian[i, j] -= (
-                    a * hessian[start, j]
-                    + b * hessian[start + 1, j]
-                    + c * hessian[start + 2, j]
-                    + d * hessian[start + 3, j]
-                )
+            row, first, second = hessian[i, i:], hessian[start, i:], hessian[start + 1, i:]
+            third, fourth = hessian[start + 2, i:], hessian[start + 3, i:]
+            for j in range(len(row)):
+                row[j] -= a * first[j] + b * second[j] + c * third[j] + d * fourth[j]
     if last < size:
-        x[:last] = -hessian[:last, last]
+        for k in range(size):
+            x[k] = -hessian[k, last] if k < last else 0.0
         x[last] = 1.0
-        x[last + 1 :] = 0.0
     for k in range(last - 1, -1, -1):
         total = x[k]
         for j in range(k + 1, last):
@@ -225,5 +251,6 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
         for k in range(last + 1):
             slope += downhill[k] * x[k]
         if slope < 0.0:
-            x = -x
+            for k in range(last + 1):
+                x[k] = -x[k]
     return x, last == size

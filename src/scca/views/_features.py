@@ -201,9 +201,12 @@ class SparseSelection(Selection):
         self._indices = np.concatenate([self._indices, indices])
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
-        everywhere = np.zeros(self._view.shape[1])
-        everywhere[self._indices] = weights
-        return self._view.matvec(everywhere)
+        view, support = self._view, np.flatnonzero(weights)
+        columns, weights = self._indices[support], weights[support]
+        scores = self._storage.combination(columns, weights)
+        if view.mean is not None:
+            scores -= view.mean[columns] @ weights
+        return scores if view.scale is None else scores * view.scale
 
     def rmatvec(self, r: np.ndarray, start: int = 0) -> np.ndarray:
         return self._view.rmatvec(r, self._indices[start:])

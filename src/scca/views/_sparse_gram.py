@@ -1,6 +1,6 @@
 """Inner products of the sparse columns of a growing selection."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,14 +12,19 @@ _MOST_PARTS = 8  # that columns added at different times may be kept in, before 
 
 
 class _Part(NamedTuple):
-    """Columns of a selection sorted by sample: of sample i the entries from starts[i] to starts[i + 1].
+    """Columns of a selection sorted by sample: of sample i the entries from starts[i] to stops[i].
 
-    `positions` are the columns' positions in the selection, those from `begin` to `end`, in ascending order.
+    `positions` are the columns' positions in the selection, those from `begin` to `end`, in ascending order. Samples
+    with equally many entries are neighbours: `samples` has them in the order of the entries, those with k entries from
+    groups[k] to groups[k + 1].
     """
 
     begin: int
     end: int
+    samples: np.ndarray
+    groups: np.ndarray
     starts: np.ndarray
+    stops: np.ndarray
     positions: np.ndarray
     values: np.ndarray
 
@@ -51,9 +56,9 @@ class SparseGram:
             self._parts.append(self._part(columns, sorted_so_far, start))
         out = np.zeros((len(columns) - start, len(columns)))
         for part in self._parts:
-            _add_products(*self._arrays, columns[start:], self.weights, *part[2:], out)
+            _add_products(*self._arrays, columns[start:], self.weights, *part[4:], out)
         new = self._part(columns, start, len(columns))
-        _add_products_within(self.weights, *new[2:], start, out)
+        _add_products_within(self.weights, new.samples, new.groups, new.positions, new.values, start, out)
         self._parts.append(new)
         if self._column_weights is not None:
             out *= self._column_weights[columns[start:], None] * self._column_weights[columns]
@@ -69,24 +74,51 @@ class SparseGram:
 @compiled
 def _by_sample(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, begin: int, n: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+) -> Any:
     one = np.uint64(1)
-    starts = np.zeros(n + 1, dtype=np.uint64)
+    counts = np.zeros(n, dtype=np.uint32)
     for column in columns:
         for p in range(np.uint64(indptr[column]), np.uint64(indptr[column + 1])):
-            starts[np.uint64(indices[p]) + one] += one
-    for sample in range(n):
-        starts[sample + 1] += starts[sample]
-    filled = starts[:-1].copy()
-    positions = np.empty(starts[-1], dtype=np.uint32)
-    values = np.empty(starts[-1])
+            counts[np.uint64(indices[p])] += np.uint32(1)
+    samples, groups, starts, total = _by_count(counts, len(columns))
+    stops = starts.copy()
+    positions = np.empty(total, dtype=np.uint32)
+    values = np.empty(total)
     for b in range(len(columns)):
         for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
             i = np.uint64(indices[p])
-            positions[filled[i]] = begin + b
-            values[filled[i]] = data[p]
-            filled[i] += one
-    return starts, positions, values
+            at = stops[i]
+            stops[i] = at + one
+            positions[at] = begin + b
+            values[at] = data[p]
+    return samples, groups, starts, stops, positions, values
+
+
+@compiled
+def _by_count(counts: np.ndarray, most: int) -> Any:
+    """The samples with entries in ascending order of their counts, at most `most`, and where the entries of each start.
+
+    The processor foresees the end of a short loop if the loop before was as long, which takes a third off the products.
+    """
+    one = np.uint64(1)
+    groups = np.zeros(most + 2, dtype=np.uint64)
+    for i in range(len(counts)):
+        if counts[i]:  # samples without entries have no loop, and may be most
+            groups[np.uint64(counts[i]) + one] += one
+    entries = np.zeros(most + 2, dtype=np.uint64)
+    for k in range(most + 1):
+        entries[k + 1] = entries[k] + groups[k + 1] * np.uint64(k)
+        groups[k + 1] += groups[k]
+    total, ranks = entries[most + 1], groups.copy()
+    samples, starts = np.empty(groups[most + 1], dtype=np.uint32), np.zeros(len(counts), dtype=np.uint64)
+    for i in range(len(counts)):
+        count = np.uint64(counts[i])
+        if count:
+            samples[ranks[count]] = i
+            ranks[count] += one
+            starts[i] = entries[count]
+            entries[count] += count
+    return samples, groups, starts, total
 
 
 @compiled
@@ -97,33 +129,49 @@ def _add_products(
     columns: np.ndarray,
     weights: np.ndarray,
     starts: np.ndarray,
+    stops: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
     out: np.ndarray,
 ) -> None:
     """out[b, a] += the product of columns[b] and the column at position a of a part."""
-    one = np.uint64(1)
     for b in range(len(columns)):
         row = out[b]
         for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
             i = np.uint64(indices[p])
             value = data[p] * weights[i]
-            for q in range(starts[i], starts[i + one]):
+            for q in range(starts[i], stops[i]):
                 row[np.uint64(positions[q])] += value * values[q]
 
 
 @compiled
 def _add_products_within(
-    weights: np.ndarray, starts: np.ndarray, positions: np.ndarray, values: np.ndarray, begin: int, out: np.ndarray
+    weights: np.ndarray,
+    samples: np.ndarray,
+    groups: np.ndarray,
+    positions: np.ndarray,
+    values: np.ndarray,
+    begin: int,
+    out: np.ndarray,
 ) -> None:
     """out[b, a] += the product of the columns at positions begin + b and a of one part, which has no entry twice."""
-    one = np.uint64(1)
-    for i in range(len(weights)):
-        for p in range(starts[i], starts[i + 1]):
-            row = out[np.int64(positions[p]) - begin]
-            value = values[p] * weights[i]
-            for q in range(starts[i], p + one):
-                row[np.uint64(positions[q])] += value * values[q]
+    one, two, width, first = np.uint64(1), np.uint64(2), np.uint64(out.shape[1]), np.uint64(begin)
+    flat = out.reshape(-1)  # a view of a row for each entry would take as long as its products
+    start = np.uint64(0)
+    for count in range(np.uint64(1), np.uint64(len(groups)) - one):
+        for rank in range(groups[count], groups[count + one]):
+            weight = weights[np.uint64(samples[rank])]
+            for p in range(start, start + count):
+                row = (np.uint64(positions[p]) - first) * width
+                value = values[p] * weight
+                q = start
+                while q < p:  # two at a time: these loops are short, and there are many
+                    flat[row + np.uint64(positions[q])] += value * values[q]
+                    flat[row + np.uint64(positions[q + one])] += value * values[q + one]
+                    q += two
+                if q == p:
+                    flat[row + np.uint64(positions[q])] += value * values[q]
+            start += count
     for b in range(len(out)):
         for a in range(b):
             out[a, begin + b] = out[b, begin + a]

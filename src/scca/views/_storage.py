@@ -161,18 +161,20 @@ class SparseStorage(Storage):
         return values if self.weights is None else (values.T * self.weights[columns]).T
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
-        v = self.of_columns(v)
         support = np.flatnonzero(v)
+        return self.combination(support, v[support])
+
+    def combination(self, columns: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """The chosen columns times v, a value for each of them."""
         out = np.zeros(self.shape[0])
-        _add_columns(*self._arrays, support, v[support], out)
+        _add_columns(*self._arrays, columns, self.of_columns(v, columns), out)
         return out
 
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
         columns = np.arange(self.shape[1]) if columns is None else columns
-        rows = np.ascontiguousarray(np.atleast_2d(r.T))
+        rows = np.ascontiguousarray(r.T if r.ndim == 2 else r[None])
         out = np.empty((len(rows), len(columns)))
-        for row, products in zip(rows, out, strict=True):
-            _dot_columns(*self._arrays, columns, row, products)
+        _dot_columns(*self._arrays, columns, rows, out)
         return self.of_columns(out.T if r.ndim == 2 else out[0], columns)
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
@@ -257,14 +259,22 @@ def storage_of(matrix: MatrixLike, *, symmetric: bool = False) -> Storage:
 
 @compiled
 def _dot_columns(
-    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, r: np.ndarray, out: np.ndarray
+    data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, rows: np.ndarray, out: np.ndarray
 ) -> None:
-    for position in range(len(columns)):
-        start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
-        total = 0.0
-        for p in range(start, stop):
-            total += data[p] * r[np.uint64(indices[p])]
-        out[position] = total
+    """out[k, a] = the product of columns[a] and rows[k]."""
+    one = np.uint64(1)
+    for k in range(len(rows)):
+        r = rows[k]
+        for position in range(len(columns)):
+            start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
+            paired = stop - ((stop - start) & one)
+            even, odd = 0.0, 0.0  # two sums: an addition need not wait for the one before it
+            for p in range(start, paired, np.uint64(2)):
+                even += data[p] * r[np.uint64(indices[p])]
+                odd += data[p + one] * r[np.uint64(indices[p + one])]
+            if paired < stop:
+                even += data[paired] * r[np.uint64(indices[paired])]
+            out[k, position] = even + odd
 
 
 @compiled
