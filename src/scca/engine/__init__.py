@@ -1,6 +1,6 @@
 """Many fits and long ones: splitting pairs, running tasks, progress, checkpoints, warnings, threads of BLAS."""
 
-from ._blas import blas_threads_for, one_blas_thread
+from ._blas import blas_threads_for, is_small, one_blas_thread
 from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
 from ._pairs import Pairs, Samples
 from ._run import Progress, check_n_jobs, run_tasks
@@ -45,4 +45,5 @@ __all__ = [
     # BLAS
     "one_blas_thread",
     "blas_threads_for",
+    "is_small",
 ]
