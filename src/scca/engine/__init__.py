@@ -7,7 +7,7 @@ from ._run import Progress, check_n_jobs, run_tasks
 from ._splits import Split, consecutive_folds, random_folds
 from ._together import inner, parts, times, together
 from ._warnings import Collector, collected, say_once, silenced, warn
-from ._work import Report, kept, long_work, part_of, report
+from ._work import Report, kept, long_work, part_of, report, unreported
 
 __all__ = [
     # pairs
@@ -36,6 +36,7 @@ __all__ = [
     "long_work",
     "part_of",
     "report",
+    "unreported",
     "kept",
     "Checkpoint",
     "CheckpointError",

@@ -1,11 +1,13 @@
 """Running many tasks in parallel: starting, counting and stopping them."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from numbers import Integral
 from threading import Condition
 from typing import Any
 
 from ._blas import one_blas_thread
+from ._together import as_they_finish
 from ._warnings import collected, say_once
 
 __all__ = ["Progress", "check_n_jobs", "run_tasks"]
@@ -29,6 +31,7 @@ def run_tasks(
     what: str,
     *,
     n_jobs: int | None = None,
+    in_threads: bool = False,
     progress: Progress | None = None,
     finished: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
@@ -48,21 +51,25 @@ def run_tasks(
         What the tasks are, in the plural, for warnings: "in 3 of 40 tasks, the first time: ...".
     n_jobs : int, optional
         Tasks in parallel, as in joblib.
+    in_threads : bool
+        Where `n_jobs` asks for no other processes, share the tasks among threads of this one, one per core.
     progress : callable, optional
         Called after each task with the number of tasks done and the total.
     finished : callable, optional
         Called with the position and the result of a task as soon as it is done.
     """
-    from joblib import delayed  # imported late: a single component does not need it
+    from joblib import delayed, effective_n_jobs  # imported late: a single component does not need it
 
     n_jobs = check_n_jobs(n_jobs)
     outcomes: dict[int, tuple[Any, ...]] = {}
     here = _Running()
-    work = (delayed(_outcome)(here, compute, position, task) for position, task in enumerate(tasks))
+    work = ((here, compute, position, task) for position, task in enumerate(tasks))
     done: Iterator[Any] | None = None
     try:
-        parallel = _parallel(n_jobs)
-        done = parallel(work)
+        if in_threads and effective_n_jobs(n_jobs) == 1:
+            done = as_they_finish(partial(_outcome, *each) for each in work)
+        else:
+            done = _parallel(n_jobs)(delayed(_outcome)(*each) for each in work)
         for position, result, warned in done:
             outcomes[position] = result, warned
             if finished is not None:
