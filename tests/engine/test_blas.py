@@ -102,3 +102,26 @@ if not child:
 assert os.waitpid(child, 0)[1] == 0
 """
     )
+
+
+def test_any_thread_may_be_the_first_to_enter_and_any_other_the_last_to_leave():
+    """Even one that did not set the number before: threadpoolctl ignores all but one."""
+    run(
+        """
+def elsewhere(function, *given):
+    thread = threading.Thread(target=function, args=given)
+    thread.start()
+    thread.join()
+
+with one_blas_thread():
+    assert threads() == {1}
+context = one_blas_thread()
+elsewhere(context.__enter__)
+assert threads() == {1}, threads()
+context.__exit__(None, None, None)
+assert threads() == {2}, threads()
+context.__enter__()
+elsewhere(context.__exit__, None, None, None)
+assert threads() == {2}, threads()
+"""
+    )

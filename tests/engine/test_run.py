@@ -12,8 +12,9 @@ import pytest
 from subprocesses import is_alive, run_program, start_program
 from threadpoolctl import threadpool_info
 
+import scca.engine._together as working
 from scca import DataWarning
-from scca.engine import check_n_jobs, run_tasks, warn
+from scca.engine import check_n_jobs, long_work, report, run_tasks, together, warn
 
 BACKENDS = ["loky", "threading"]
 
@@ -156,6 +157,74 @@ class TestFailure:
         count = len(begun)
         time.sleep(0.3)
         assert len(begun) == count < 1000
+
+
+class TestInThreads:
+    """Of this process, where no others are asked for."""
+
+    @pytest.fixture(autouse=True, params=[1, 3])
+    def n_cores(self, request, monkeypatch):
+        monkeypatch.setattr(working, "_N_CORES", request.param)
+        working._pool.cache_clear()
+        yield request.param
+        working._pool.cache_clear()
+
+    def test_results_are_in_order_and_each_is_told_of(self):
+        seen = []
+        done = run_tasks(square, range(9), 9, "n", in_threads=True, finished=lambda *given: seen.append(given))
+        assert done == [i**2 for i in range(9)]
+        assert sorted(seen) == [(i, i**2) for i in range(9)]
+
+    def test_tasks_are_done_side_by_side_and_their_own_parts_one_by_one(self, n_cores):
+        both = threading.Barrier(min(n_cores, 2))
+        own = []
+
+        def work(number):
+            both.wait()
+            own.append({*together(lambda part: threading.current_thread(), range(3)), threading.current_thread()})
+
+        run_tasks(work, range(2), 2, "numbers", in_threads=True)
+        assert [len(threads) for threads in own] == [1, 1]
+        assert len(set.union(*own)) == min(n_cores, 2)
+
+    def test_each_sees_the_context_of_the_caller(self):
+        reported = []
+        with long_work(lambda *given: reported.append(given)):
+            run_tasks(lambda number: report("work", number, 3), range(3), 3, "numbers", in_threads=True)
+        assert sorted(reported) == [("work", number, 3) for number in range(3)]
+
+    def test_blas_has_one_thread(self):
+        for threads in run_tasks(blas_threads, range(4), 4, "tasks", in_threads=True):
+            assert set(threads) == {1}
+
+    def test_warnings_are_said_once(self):
+        with pytest.warns(DataWarning) as caught:
+            run_tasks(warn_if_odd, range(7), 7, "numbers", in_threads=True)
+        assert [str(warning.message) for warning in caught] == ["in 3 of 7 numbers, the first time: 1 is odd"]
+        assert caught[0].filename == __file__
+
+    def test_after_an_error_no_other_begins(self):
+        begun = []
+
+        def work(number):
+            begun.append(number)
+            time.sleep(0.01)
+            return fail_at_three(number)
+
+        with pytest.raises(ZeroDivisionError):
+            run_tasks(work, range(1000), 1000, "numbers", in_threads=True)
+        count = len(begun)
+        time.sleep(0.05)
+        assert len(begun) == count < 1000
+
+    def test_other_processes_are_used_if_asked_for(self):
+        assert os.getpid() not in run_tasks(_process, range(3), 3, "tasks", n_jobs=2, in_threads=True)
+        with joblib.parallel_config(n_jobs=2):
+            assert os.getpid() not in run_tasks(_process, range(3), 3, "tasks", in_threads=True)
+
+
+def _process(_):
+    return os.getpid()
 
 
 def fail_at_three(number):

@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from oracles import prepare
 from sklearn.exceptions import ConvergenceWarning
 
+import scca.engine._together as working
 from scca import DataWarning, EmptyComponentWarning, KernelCCA, SparseCCA
 from scca.datasets import make_planted
 from scca.estimators._factor_components import _automatic_ridge
@@ -299,6 +300,17 @@ class TestHeldOut:
     def test_number_of_jobs_does_not_matter(self, pairs):
         one, two = (factors(2, held_out=3, n_jobs=n).fit(*pairs) for n in (1, 2))
         assert one.held_out_correlations_.tobytes() == two.held_out_correlations_.tobytes()
+
+    def test_number_of_cores_does_not_matter(self, pairs, monkeypatch):
+        found = []
+        for n_cores in (1, 3):
+            monkeypatch.setattr(working, "_N_CORES", n_cores)
+            working._pool.cache_clear()
+            model = factors("auto", held_out=3).fit(*(sp.csr_array(np.maximum(view, 0)) for view in pairs))
+            found.append([model.held_out_correlations_, model.x_weights_, model.y_weights_, model.transform(pairs[0])])
+        working._pool.cache_clear()
+        for one, other in zip(*found, strict=True):
+            assert one.tobytes() == other.tobytes()
 
     def test_progress_counts_the_folds_and_the_half_of_the_test(self, pairs):
         seen = []

@@ -137,3 +137,16 @@ def test_the_same_bytes_for_any_number_of_cores(view, T, monkeypatch):
         found.append([result.w for result in nets_of(view, T).solve(penalties(view, T, 0.05)).values()])
     working._pool.cache_clear()
     np.testing.assert_array_equal(*found)
+
+
+def test_nets_of_all_coordinates_share_their_inner_products(view, T):
+    """And have the solutions of nets whose working sets grow by a few coordinates at a time."""
+    mus = penalties(view, T, 0.05)
+    whole = Nets(view, view.rmatmat(T), np.sum(T**2, axis=0), RIDGE, tol=1e-10, max_iter=1000, room=view.shape[1])
+    searched = {j: lambda count_at, before, mu=mu: mu for j, mu in mus.items()}  # which considers all coordinates
+    found, grown = whole.solve(searched), nets_of(view, T).solve(mus)
+    for j in mus:
+        np.testing.assert_allclose(found[j].w, grown[j].w, atol=1e-4 * np.abs(grown[j].w).max())
+    assert all(net.gram is whole._nets[0].gram for net in whole._nets)
+    A = as_matrix(view)[:, whole._nets[0].indices]
+    np.testing.assert_allclose(whole._nets[0].gram, A.T @ A + RIDGE * np.eye(A.shape[1]), atol=1e-12)

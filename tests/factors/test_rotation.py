@@ -75,5 +75,25 @@ def test_gradient_by_moments_is_the_gradient(rng, monkeypatch):
     monkeypatch.setattr("scca._arrays._TILE_ENTRIES", 100)
     L = rng.standard_normal((300, 5)) ** 3
     R = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    expected = _rotation._gradient_by_rows(L)(R)
-    np.testing.assert_allclose(_rotation._gradient_by_moments(L)(R), expected, atol=1e-12 * np.abs(expected).max())
+    expected = _rotation._gradient_by_rows(L, 400)(R)
+    found = _rotation._gradient_by_moments(L, 400)(R)
+    np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("n_factors", [5, 40])  # by moments, by rows
+def test_rows_of_zeros_count_although_they_are_left_out(rng, n_factors):
+    """The gradient of the criterion of all rows, by differences."""
+    L = np.zeros((400, n_factors))
+    L[::2] = rng.standard_normal((200, n_factors)) ** 3
+    R, direction = np.linalg.qr(rng.standard_normal((n_factors, n_factors)))[0], rng.standard_normal(L.shape[1:] * 2)
+    gradient = _rotation._gradient_by_moments if n_factors < 10 else _rotation._gradient_by_rows
+    step = 1e-5
+    slope = (criterion(L @ (R + step * direction)) - criterion(L @ (R - step * direction))) / (2 * step)
+    found = 4 * np.sum(gradient(L[::2], len(L))(R) * direction) / len(L)
+    assert found == pytest.approx(slope, rel=1e-5)
+    dense = L + 1e-100  # the same criterion, without a row of zeros
+    np.testing.assert_allclose(varimax(L).matrix, varimax(dense).matrix, atol=1e-9)
+
+
+def test_nothing_is_not_rotated():
+    np.testing.assert_array_equal(varimax(np.zeros((6, 3))).matrix, np.eye(3))

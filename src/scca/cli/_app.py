@@ -9,7 +9,7 @@ from .._version import __version__
 from ._answering import generate, mates, translate
 from ._learning import demo, fit, reproduce
 from ._showing import explain, lexicon, report
-from ._terminal import WRONG_CALL, WRONG_INPUT, say, sentence
+from ._terminal import INTERRUPTED, WRONG_CALL, WRONG_INPUT, InterruptedCommandError, say, sentence
 
 __all__ = ["run"]
 
@@ -39,16 +39,25 @@ def common(
     pass
 
 
+def _interrupted(message: str = "") -> int:
+    say(f"scca: interrupted; {message or 'no file is left half-written.'}")
+    return INTERRUPTED
+
+
 def run() -> int:
     """Run the command in `sys.argv`; returns the exit status."""
     try:
         status = app(sys.argv[1:] or ["--help"], prog_name="scca", standalone_mode=False) or 0
         sys.stdout.flush()  # the help text, which no command has flushed
-        return status
+        return _interrupted() if status == INTERRUPTED else status  # between our own functions, Typer says nothing
+    except InterruptedCommandError as error:
+        return _interrupted(str(error))
     except OSError as error:
         say(f"scca: {sentence(error)}")
         return WRONG_INPUT
     except Exception as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # as earlier versions of Typer tell of it
+            return _interrupted()
         # Click's errors, recognised by a method: recent versions of Typer have their own copy of Click
         if not hasattr(error, "format_message"):
             raise

@@ -19,9 +19,11 @@ from .._wording import naming
 from ._options import option
 
 __all__ = [
+    "INTERRUPTED",
     "WRONG_CALL",
     "WRONG_INPUT",
     "CallError",
+    "InterruptedCommandError",
     "Terminal",
     "call_at_fault",
     "continuing",
@@ -55,6 +57,10 @@ class CallError(ValueError):
     """The call itself is wrong, whatever the input: contradictory or missing options."""
 
 
+class InterruptedCommandError(Exception):
+    """Ctrl-C, with what there is to say about it, if anything."""
+
+
 @contextmanager
 def call_at_fault() -> Iterator[None]:
     """A context that turns ValueError into CallError."""
@@ -76,8 +82,7 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 command(*args, debug=debug, **options)
                 sys.stdout.flush()  # here, so that a full disk is reported
         except KeyboardInterrupt as error:
-            say(f"scca: interrupted; {error or 'no file is left half-written.'}")
-            raise typer.Exit(INTERRUPTED) from None
+            raise InterruptedCommandError(str(error)) from None
         except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
             sys.stderr.close()
             raise typer.Exit(PIPE_CLOSED) from None
@@ -122,7 +127,7 @@ def _note(
     file: Any = None,
     line: str | None = None,
 ) -> None:
-    if not issubclass(category, DeprecationWarning | PendingDeprecationWarning):
+    if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | ResourceWarning):
         say(f"scca: note: {' '.join(str(message).split())}")
 
 

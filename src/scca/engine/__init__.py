@@ -1,6 +1,6 @@
 """Many fits and long ones: splitting pairs, running tasks, progress, checkpoints, warnings, threads of BLAS."""
 
-from ._blas import blas_threads_for, one_blas_thread
+from ._blas import blas_threads_for, is_small, one_blas_thread
 from ._blocks import (
     AllBut,
     Block,
@@ -20,7 +20,7 @@ from ._run import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome
 from ._splits import Split, consecutive_folds, random_folds
 from ._together import inner, one_core, parts, times, together
 from ._warnings import Collector, collected, say_once, silenced, warn
-from ._work import Report, kept, long_work, part_of, report
+from ._work import Report, kept, long_work, part_of, report, unreported
 
 __all__ = [
     # pairs
@@ -69,6 +69,7 @@ __all__ = [
     "long_work",
     "part_of",
     "report",
+    "unreported",
     "kept",
     "Checkpoint",
     "CheckpointError",
@@ -78,4 +79,5 @@ __all__ = [
     # BLAS
     "one_blas_thread",
     "blas_threads_for",
+    "is_small",
 ]

@@ -6,9 +6,10 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
+import threadpoolctl
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["blas_threads_for", "one_blas_thread"]
+__all__ = ["blas_threads_for", "is_small", "one_blas_thread"]
 
 _WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer fit into the cache of one core
 
@@ -16,6 +17,16 @@ _WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer fit into the cache o
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
+
+
+def _let_any_thread_set() -> None:
+    """Let the current thread set the number: recent versions of threadpoolctl ignore all threads but one, silently.
+
+    That is the first that set it, but here any may be the first to enter and any other the last to leave.
+    """
+    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
 
 
 class _OneThread:
@@ -36,6 +47,7 @@ class _OneThread:
     def __enter__(self) -> None:
         with self._lock:
             if not self._inside:
+                _let_any_thread_set()
                 self._limit = _controller().limit(limits=1, user_api="blas")
             self._inside += 1
 
@@ -43,7 +55,9 @@ class _OneThread:
         with self._lock:
             self._inside -= 1
             if not self._inside:
+                _let_any_thread_set()
                 self._limit.restore_original_limits()
+                _let_any_thread_set()
 
 
 _ONE_THREAD = _OneThread()
@@ -64,4 +78,9 @@ def blas_threads_for(*n_stored: int) -> AbstractContextManager[Any]:
 
     For small problems, starting and joining threads costs more than it saves.
     """
-    return nullcontext() if max(n_stored) >= _WORTH_SHARING else one_blas_thread()
+    return one_blas_thread() if is_small(*n_stored) else nullcontext()
+
+
+def is_small(*n_stored: int) -> bool:
+    """Whether no view stores many numbers."""
+    return max(n_stored) < _WORTH_SHARING

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from numbers import Integral
 from threading import Condition
 from typing import Any
 
 from ._blas import one_blas_thread
+from ._together import as_they_finish
 from ._warnings import Collector, collected, say_once
 
 __all__ = [
@@ -46,6 +48,7 @@ def run_tasks(
     what: str,
     *,
     n_jobs: int | None = None,
+    in_threads: bool = False,
     progress: Progress | None = None,
     finished: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
@@ -66,6 +69,8 @@ def run_tasks(
         What the tasks are, in the plural, for warnings: "in 3 of 40 tasks, the first time: ...".
     n_jobs : int, optional
         Tasks in parallel, as in joblib.
+    in_threads : bool
+        Where `n_jobs` asks for no other processes, share the tasks among threads of this one, one per core.
     progress : callable, optional
         Called after each task with the number of tasks done and the total.
     finished : callable, optional
@@ -73,7 +78,7 @@ def run_tasks(
     """
     n_jobs = check_n_jobs(n_jobs)
     found: dict[int, tuple[Any, Collector]] = {}
-    outcomes = (_runner.get() or run_here)(compute, tasks, n_jobs)
+    outcomes = (_runner.get() or partial(run_here, in_threads=in_threads))(compute, tasks, n_jobs)
     try:
         for position, result, warned in outcomes:
             found[position] = result, warned
@@ -116,15 +121,20 @@ def in_sequence(compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int
         yield (position, *outcome(compute, task))
 
 
-def run_here(compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None) -> Outcomes:
-    """The runner unless another is set: joblib."""
-    from joblib import delayed  # imported late: a single component does not need it
+def run_here(
+    compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None, in_threads: bool = False
+) -> Outcomes:
+    """The runner unless another is set: joblib, or threads where it would run one task after another."""
+    from joblib import delayed, effective_n_jobs  # imported late: a single component does not need it
 
     here = _Running()
-    work = (delayed(_numbered)(here, compute, position, task) for position, task in enumerate(tasks))
+    work = ((here, compute, position, task) for position, task in enumerate(tasks))
     done: Any = None
     try:
-        done = _parallel(n_jobs)(work)
+        if in_threads and effective_n_jobs(n_jobs) == 1:
+            done = as_they_finish(partial(_numbered, *each) for each in work)
+        else:
+            done = _parallel(n_jobs)(delayed(_numbered)(*each) for each in work)
         for numbered in done:  # noqa: UP028 (an error thrown in has to stop threads first, then joblib)
             yield numbered
     except BaseException as error:

@@ -2,8 +2,8 @@
 
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import cache
@@ -13,7 +13,7 @@ import numpy as np
 
 from ._warnings import collected, warn
 
-__all__ = ["inner", "one_core", "parts", "times", "together"]
+__all__ = ["as_they_finish", "inner", "one_core", "parts", "times", "together"]
 
 _ROWS = 4096  # of a part
 _N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -29,7 +29,7 @@ def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[
     Inside another call, one item after another.
     """
     items = list(items)
-    if len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False):
+    if _one_by_one(items):
         return [function(item) for item in items]
 
     def with_warnings(item: Any) -> Any:
@@ -53,6 +53,28 @@ def one_core(alone: bool = True) -> Iterator[None]:
         yield
     finally:
         _here.is_part = before
+
+
+def as_they_finish(tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
+    """The results of functions, each as soon as it is there, from a thread per core.
+
+    Inside another call, one after another. Closed early, functions that have not started never do.
+    """
+    tasks = list(tasks)
+    if _one_by_one(tasks):
+        yield from (task() for task in tasks)
+        return
+    futures = [_pool().submit(copy_context().run, task) for task in tasks]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _one_by_one(items: Sequence[Any]) -> bool:
+    return len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False)
 
 
 @cache

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._checkpoint import Checkpoint
 
-__all__ = ["Report", "kept", "long_work", "part_of", "report"]
+__all__ = ["Report", "kept", "long_work", "part_of", "report", "unreported"]
 
 _WORTH = 1.0  # seconds that a step has to take to be stored
 
@@ -52,6 +52,13 @@ def long_work(report: Report | None = None, checkpoint: Checkpoint | None = None
 def part_of(whole: str) -> Iterator[None]:
     """A context whose stages are reported as parts of something."""
     with _with(whole=whole):
+        yield
+
+
+@contextmanager
+def unreported() -> Iterator[None]:
+    """A context whose work does not tell how far it is: several pieces at a time would contradict each other."""
+    with _with(report=None):
         yield
 
 

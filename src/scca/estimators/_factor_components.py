@@ -119,8 +119,7 @@ class FactorComponents(PairedTransformer):
             return super()._read_features(X, Y, n_components)
         # always with the automatic ridge, so that models with other ridges use the same features
         settings = replace(self._check_factor_settings(), dense=_VIEWS, ridge=_RIDGE)
-        with blas_threads_for(X.size, Y.size):
-            return needed_share(X, Y, self._preparing(), n_components, settings)
+        return needed_share(X, Y, self._preparing(), n_components, settings)
 
     def _preparing(self) -> Preparing:
         one = self.anchors is None and len(self._dense_views) == 1

@@ -1,6 +1,6 @@
 """Feature weights: how well the other view predicts each feature."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from numbers import Integral
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import cho_factor
 from scipy.linalg.lapack import dpotri
 
+from ..engine import one_blas_thread, together
 from ..views import FeatureView, inverse_norms
 
 __all__ = ["FEWEST_PAIRS", "KEPT", "MOST_PAIRS", "elimination", "held_out_gain", "shared_weights"]
@@ -96,15 +97,18 @@ def elimination(
     Each round drops the three tenths of a view's features that the remaining features of the other view predict worst,
     and reassesses the rest: a feature that only dropped ones predicted goes next.
     """
-    sides = _Side(first), _Side(second)
+    one, other = sides = _Side(first), _Side(second)
     budgets = [side.budget(n_features) for side in sides]
+
+    def on_both(compute: Callable[..., Any], given: Iterable[Any]) -> list[Any]:
+        with one_blas_thread():  # a thread per view: several on one small matrix wait for each other most of the time
+            return together(lambda task: compute(*task), zip(sides, given, strict=True))
+
     while True:
-        kernels = [side.kernel for side in reversed(sides)]
-        yield [side.weights(other_kernel) for side, other_kernel in zip(sides, kernels, strict=True)]
+        yield on_both(_Side.weights, (other.kernel, one.kernel))
         if all(len(side.kept) <= budget for side, budget in zip(sides, budgets, strict=True)):
             return
-        for side, budget in zip(sides, budgets, strict=True):
-            side.drop_some(budget)
+        on_both(_Side.drop_some, budgets)
 
 
 def _power(n_pairs: int) -> float:

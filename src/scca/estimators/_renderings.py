@@ -30,11 +30,12 @@ _ROOM = 2  # times the most weights: features among which a penalty is searched 
 _SHARE = 0.15  # the automatic penalty: times the mean of |2 A't| over the features that are read
 _OF_WEIGHTS = 4.0  # the ridge of the weights, relative to that of the factors
 _UNEXPLAINED = 1.0  # over the root of the number of samples: the least share of a factor that stays unexplained
-_MANY = 3  # times the most weights: if more features have entry penalties above the penalty, approach it from above
 _ENOUGH = 0.9  # of the most weights: a raised penalty need not come closer
 _NEAR = 1.02  # ratio of two penalties that are close enough
-_RAISED = (1.1, 2.0)  # bounds on the factor of a raised penalty, the root of (weights / most weights)
-_LOWERED = (0.5, 0.95)  # the same for a lowered penalty
+_POWERS = (0.3, 3.0)  # bounds on the power of the penalty that the number of weights is taken to fall with
+_STEPS = (0.5, 2.0)  # bounds on the ratio of a penalty to the one tried before
+_INSIDE = (0.25, 0.75)  # where between two penalties, one too low and one that need not be so high, the next one lies
+_TRIALS = 100  # of penalties; far fewer suffice unless products overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,30 +209,34 @@ def _few_weights(
 ) -> float:
     """The penalty `mu` or, if that gives too many weights, about the smallest that does not, searched from `before`.
 
-    `entry` is |2 A't|, the penalty below which each feature alone would get a weight. If many exceed `mu`, which is
-    slow to solve, the penalty is lowered to it from a larger one.
+    `entry` is |2 A't|, the penalty below which each feature alone would get a weight. The search comes from above,
+    where solutions have few weights and take little time, and expects the number of weights to be a power of the
+    penalty, through the last two that were tried.
     """
-    if before is not None:
-        at = before
-    else:
-        at = mu if np.count_nonzero(entry > mu) <= _MANY * most else float(np.partition(entry, -most)[-most])
-    few, too_low = None, None
-    while True:
+    if (at := before) is None:
+        above = entry[entry > mu]
+        at = mu if len(above) <= most else float(np.partition(above, -most)[-most])
+    few, too_low, last, power = np.inf, 0.0, None, 1.0
+    for _ in range(_TRIALS):
         count = count_at(at)
-        if count <= most:
-            few = at
-            if at <= mu or count >= _ENOUGH * most:
-                return few
-        else:
+        if count > most:
             too_low = at
-        if few is None:
-            at *= float(np.clip(np.sqrt(count / most), *_RAISED))
-        elif too_low is None:
-            at = max(mu, at * float(np.clip(np.sqrt(count / most), *_LOWERED)))
-        elif few <= _NEAR * too_low:
-            return few
+        elif at <= mu or count >= _ENOUGH * most:
+            return at
         else:
-            at = float(np.sqrt(too_low * few))
+            few = at
+        if few <= _NEAR * too_low:
+            break
+        here = np.log(at), np.log(max(count, 1))
+        if last is not None and here[0] != last[0]:
+            power = float(np.clip((last[1] - here[1]) / (here[0] - last[0]), *_POWERS))
+        last = here
+        guess = at * float(np.clip((count / (np.sqrt(_ENOUGH) * most)) ** (1.0 / power), *_STEPS))
+        if too_low > 0.0 and few < np.inf:  # well inside the bounds, so that they approach each other
+            between = np.log(guess / too_low) / np.log(few / too_low)
+            guess = too_low * (few / too_low) ** float(np.clip(between, *_INSIDE))
+        at = max(mu, guess)
+    return few if few < np.inf else at
 
 
 def _dense(view: PreparedView, T: Scores, ridge: float) -> Rendering:

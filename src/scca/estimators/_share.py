@@ -6,6 +6,7 @@ import numpy as np
 
 from .._arrays import chosen_rows
 from .._types import MatrixLike
+from ..engine import is_small, one_blas_thread, together
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
@@ -39,7 +40,13 @@ def needed_share(
     halves = rows[::2], rows[1::2]
     fewest = min(data.shape[1] for name, data in (("X", X), ("Y", Y)) if name not in preparing.as_they_are)
     least = min(_LEAST, _LEAST_PER_PAIR * n / fewest)
-    found = [_precisions(X, Y, *order, preparing, least, n_components, settings) for order in (halves, halves[::-1])]
+
+    def judged(halves: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
+        return _precisions(X, Y, *halves, preparing, least, n_components, settings)
+
+    both = halves, halves[::-1]
+    with one_blas_thread():  # the same order of sums for any number of threads
+        found = together(judged, both) if is_small(X.size, Y.size) else list(map(judged, both))
     rounds = min(map(len, found))
     if not rounds:
         return None

@@ -14,6 +14,7 @@ from ._products import Products
 __all__ = ["Nets"]
 
 _FIRST = 75  # coordinates added at first
+_NOT_MANY_MORE = 2  # times as many
 _USUAL_ROUNDS, _NEARLY = 5, 0.8  # of products, and the share that further ones count as done, for progress
 _INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved
 
@@ -138,31 +139,46 @@ class Nets:
         return float(self._squares[j] - net.weights @ (self._targets[net.indices, j] + correlations))
 
     def _violating(self, j: int, mu: float) -> np.ndarray:
-        """Coordinates outside the working set that violate optimality: the worst, about as many as have weights."""
+        """Coordinates outside the working set that violate optimality: the worst, about as many as have weights.
+
+        All, if they are not many more: another round would cost more than they do.
+        """
         net = self._nets[j]
         excess = 2.0 * np.abs(self._correlations[:, j]) - mu
         outside = np.flatnonzero((excess > 0.0) & ~net.inside)
         room = max(self._room, int(np.count_nonzero(net.weights)))
-        if len(outside) <= room:
+        if len(outside) <= _NOT_MANY_MORE * room:
             return outside
         return np.sort(outside[np.argpartition(-excess[outside], room)[:room]])
 
     def _grow(self, new: Mapping[int, np.ndarray]) -> None:
-        """Add coordinates to working sets, and their inner products, computed for all nets at once."""
+        """Add coordinates to working sets, and their inner products, computed for all nets at once.
+
+        Nets with the same coordinates share them: of few features, all nets consider all.
+        """
+        alike: dict[bytes, list[int]] = {}
         for j, added in new.items():
             net = self._nets[j]
             net.indices = np.concatenate([net.indices, added])
             net.weights = np.concatenate([net.weights, np.zeros(len(added))])
             net.inside[added] = True
-        found = grams(self._view, [(self._nets[j].indices, added) for j, added in new.items()])
-        for (j, added), block in zip(new.items(), found, strict=True):
-            net, size = self._nets[j], len(self._nets[j].indices)
-            old, gram = size - len(added), np.empty((size, size))
-            gram[:old, :old] = net.gram
-            gram[:, old:] = block
-            gram[old:, :old] = block[:old].T
-            gram[np.arange(old, size), np.arange(old, size)] += self._ridge
-            net.gram = gram
+            alike.setdefault(net.indices.tobytes() + added.tobytes(), []).append(j)
+        firsts = [nets[0] for nets in alike.values()]
+        found = grams(self._view, [(self._nets[j].indices, new[j]) for j in firsts])
+        for nets, block in zip(alike.values(), found, strict=True):
+            gram = self._extended(self._nets[nets[0]].gram, block)
+            for j in nets:
+                self._nets[j].gram = gram
+
+    def _extended(self, gram: np.ndarray, block: np.ndarray) -> np.ndarray:
+        """The inner products with those of further coordinates, `block`, and the ridge."""
+        size, n_added = block.shape
+        old, extended = size - n_added, np.empty((size, size))
+        extended[:old, :old] = gram
+        extended[:, old:] = block
+        extended[old:, :old] = block[:old].T
+        extended[np.arange(old, size), np.arange(old, size)] += self._ridge
+        return extended
 
     def _improve(self, j: int, penalty: float | Search) -> None:
         """Solve a net within its working set, at the penalty that is given or found."""

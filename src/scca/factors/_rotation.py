@@ -51,10 +51,13 @@ def varimax(loadings: np.ndarray) -> Rotation:
     decreases.
     """
     n_rows, n_factors = loadings.shape
-    by_moments = n_factors <= _FEW_FACTORS and n_factors**3 < n_rows  # then an iteration costs less
+    loadings = loadings[loadings.any(axis=1)]  # rows of zeros, of features that are not read, count in means alone
+    if not len(loadings):
+        return Rotation(np.eye(n_factors), True)
+    by_moments = n_factors <= _FEW_FACTORS and n_factors**3 < len(loadings)  # then an iteration costs less
     R, before = np.eye(n_factors), -np.inf
     with one_blas_thread():  # the same order of sums for any number of threads
-        gradient = _gradient_by_moments(loadings) if by_moments else _gradient_by_rows(loadings)
+        gradient = (_gradient_by_moments if by_moments else _gradient_by_rows)(loadings, n_rows)
         for _ in range(_MAX_ITER):
             U, values, V = np.linalg.svd(gradient(R))
             R, total = U @ V, float(values.sum())
@@ -64,8 +67,8 @@ def varimax(loadings: np.ndarray) -> Rotation:
     return Rotation(R, False)
 
 
-def _gradient_by_rows(loadings: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    n_rows = len(loadings)
+def _gradient_by_rows(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray], np.ndarray]:
+    """As a function of R; the means are over `n_rows`, of which all others are zero."""
     own = inner(loadings, loadings)
 
     def gradient(R: np.ndarray) -> np.ndarray:
@@ -75,18 +78,18 @@ def _gradient_by_rows(loadings: np.ndarray) -> Callable[[np.ndarray], np.ndarray
             B = loadings[rows] @ R
             return loadings[rows].T @ (B * (B * B - mean))
 
-        first, *others = together(of_rows, parts(0, n_rows, _ROWS))
+        first, *others = together(of_rows, parts(0, len(loadings), _ROWS))
         return sum(others, start=first)
 
     return gradient
 
 
-def _gradient_by_moments(loadings: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """From the fourth moments of the rows, sums of l_a l_b l_c l_d, which do not change with R."""
-    n_rows, c = loadings.shape
+def _gradient_by_moments(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray], np.ndarray]:
+    """The same, from the fourth moments of the rows, sums of l_a l_b l_c l_d, which do not change with R."""
+    c = loadings.shape[1]
     first, second = np.triu_indices(c)
     fourth = np.zeros((len(first), len(first)))
-    for rows in column_blocks(len(first), n_rows):
+    for rows in column_blocks(len(first), len(loadings)):
         products = loadings[rows, first] * loadings[rows, second]
         fourth += products.T @ products
     place = np.empty((c, c), dtype=np.intp)  # of a pair of factors, in either order
