@@ -1,5 +1,6 @@
 """The same models from samples that the workers of a Dask cluster keep (extra `[dask]`)."""
 
+from ._answers import ClusterMates, find_mates, write_document_scores, write_mates, write_scores
 from ._blocks import DaskBlocks, Traffic, seconds_computed
 from ._cluster import ClusterError, connect, local_cluster
 from ._rows import read_rows, rows_of, scatter
@@ -18,6 +19,12 @@ __all__ = [
     "pairs_of",
     "scatter_pairs",
     "ClusterPairs",
+    # scores and mates of many
+    "write_scores",
+    "write_document_scores",
+    "find_mates",
+    "write_mates",
+    "ClusterMates",
     # views in blocks
     "scatter",
     "read_rows",

@@ -1,23 +1,20 @@
 """Many fits on a cluster: the tasks of `run_tasks` are sent to its workers as they become free."""
 
-import io
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
-from functools import cache, partial
-from operator import itemgetter
-from threading import Lock
+from functools import partial
 from typing import Any
 
-from ..engine import Elsewhere, Outcomes, in_sequence, outcome, run_by
+from ..engine import Outcomes, in_sequence, outcome, run_by
 from ._blocks import as_a_worker
-from ._cluster import ClusterError, LostError, cancelled_on_error, distributed, results, some_done, workers_of
+from ._cluster import distributed
+from ._sent import SamplesElsewhereError, Sent, packed_with_code, scattered
+from ._window import in_a_window
 
 __all__ = ["tasks_on"]
 
-_AHEAD = 2  # tasks per thread of the cluster that are sent at a time: a worker need not wait for its next
 _IN_GRAPH = 1 << 16  # bytes of a task that are sent with it; more are sent to a worker beforehand
-_TRIES = 5  # how often tasks are sent again without any having been done
 
 
 def tasks_on(client: Any) -> AbstractContextManager[None]:
@@ -55,142 +52,36 @@ def tasks_on(client: Any) -> AbstractContextManager[None]:
 def _outcomes(client: Any, compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None) -> Outcomes:
     """The runner."""
     try:
-        content = _packed(compute)
-    except _SamplesElsewhereError:
+        work = _Work(client, packed_with_code(compute))
+    except SamplesElsewhereError:
         yield from in_sequence(compute, tasks, n_jobs)
         return
-    window = _Window(client, content, tasks)
-    with cancelled_on_error(client, window):
-        yield from window.outcomes()
-        window.close()
+    packed = map(packed_with_code, tasks)
+    for position, found in in_a_window(client, packed, work.send, work.forget, work.futures):
+        yield (position, *pickle.loads(found))
 
 
-class _Window:
-    """The tasks that are on the cluster at a time, of many."""
+class _Work:
+    """Sends the function to all workers, and then tasks to one each."""
 
-    def __init__(self, client: Any, content: bytes, tasks: Iterable[Any]):
+    def __init__(self, client: Any, content: bytes):
         self._client, self._content = client, content
-        self._coming = ((position, _packed(task)) for position, task in enumerate(tasks))
-        self._again: list[_Task] = []  # to be sent again, the last first
-        self._sent: dict[str, tuple[Any, _Task]] = {}  # futures and their tasks, by the futures' keys
-        self._compute: Any = None  # the future of the function, which all workers have
+        self._compute: Any = None
 
-    def __iter__(self) -> Iterator[Any]:
-        """All futures."""
-        yield from (future for future, _ in self._sent.values())
-        if self._compute is not None:
-            yield self._compute
+    def send(self, task: bytes) -> Any:
+        if self._compute is None:
+            self._compute = scattered(self._client, Sent(self._content), broadcast=True)
+        argument = task if len(task) <= _IN_GRAPH else scattered(self._client, task)
+        return self._client.submit(_outcome, self._compute, argument, pure=False)
 
-    def outcomes(self) -> Outcomes:
-        losses = 0
-        while self._fill():
-            try:
-                done = some_done(self._client, [future for future, _ in self._sent.values()])
-                found = results(self._client, done)
-            except LostError as error:
-                losses += 1
-                if losses == _TRIES:
-                    raise ClusterError(
-                        f"the workers were lost {_TRIES} times before any of their tasks was done; use workers that "
-                        "stay, or give them more memory."
-                    ) from error
-                self._send_again()
-                continue
-            losses = 0
-            for future, packed in zip(done, found, strict=True):
-                _, (position, _) = self._sent.pop(future.key)
-                future.release()  # not whenever Python finds that nothing refers to it
-                yield (position, *pickle.loads(packed))
-
-    def close(self) -> None:
-        """When all is done."""
-        if self._compute is not None:
-            self._compute.release()
-
-    def _fill(self) -> bool:
-        """Send as many tasks as there is room for; whether there are any."""
-        room = _AHEAD * max(1, sum(workers_of(self._client).values()))
-        while len(self._sent) < room:
-            task = self._again.pop() if self._again else next(self._coming, None)
-            if task is None:
-                break
-            if self._compute is None:
-                self._compute = _scattered(self._client, Sent(self._content), broadcast=True)
-            content = task[1] if len(task[1]) <= _IN_GRAPH else _scattered(self._client, task[1])
-            future = self._client.submit(_outcome, self._compute, content, pure=False)
-            self._sent[future.key] = future, task
-        return bool(self._sent)
-
-    def _send_again(self) -> None:
-        """The function and all tasks, since what is lost is not known."""
-        tasks = [task for _, task in self._sent.values()]
-        self._again = sorted([*self._again, *tasks], key=itemgetter(0), reverse=True)
-        self._sent.clear()
+    def forget(self) -> None:
         self._compute = None
 
-
-_Task = tuple[int, bytes]  # its position and itself
-
-
-def _scattered(client: Any, data: Any, **settings: Any) -> Any:
-    try:
-        return client.scatter(data, hash=False, **settings)
-    except TimeoutError as error:
-        raise ClusterError("the cluster has no worker; start some, for example: dask worker ADDRESS.") from error
-
-
-class _SamplesElsewhereError(Exception):
-    """A function of samples that are in blocks elsewhere cannot be sent there as a whole."""
-
-
-def _packed(content: Any) -> bytes:
-    """Functions without a module, too; with the arrays, which are aligned and can be written to where they arrive."""
-    buffer = io.BytesIO()
-    _pickler()(buffer, protocol=pickle.HIGHEST_PROTOCOL).dump(content)
-    return buffer.getvalue()
-
-
-@cache
-def _pickler() -> Any:
-    from cloudpickle import Pickler
-
-    class Refusing(Pickler):
-        def reducer_override(self, value: Any) -> Any:
-            if isinstance(value, Elsewhere):
-                raise _SamplesElsewhereError
-            return super().reducer_override(value)
-
-    return Refusing
-
-
-# --- on the workers ---------------------------------------------------------------------------------------------------
-
-
-class Sent:
-    """A function with its data, unpacked once where it is first called, so that errors are those of a task."""
-
-    def __init__(self, content: Any):
-        self._content: Any = content  # bytes, until it is unpacked
-        self._function: Any = None
-        self._lock = Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        with self._lock:
-            content = _packed(self._function) if self._content is None else self._content
-        return Sent, (pickle.PickleBuffer(content),)
-
-    def function(self) -> Callable[[Any], Any]:
-        with self._lock:
-            if self._content is not None:
-                try:
-                    self._function, self._content = pickle.loads(self._content), None
-                except ImportError as error:
-                    raise ImportError(
-                        f"a worker cannot load its tasks: {error}; install there what is used here."
-                    ) from error
-            return self._function
+    def futures(self) -> list[Any]:
+        return [] if self._compute is None else [self._compute]
 
 
 def _outcome(compute: Sent, task: bytes) -> bytes:
+    """Runs on a worker."""
     with as_a_worker(), run_by(in_sequence):
-        return _packed(outcome(compute.function(), pickle.loads(task)))
+        return packed_with_code(outcome(compute, pickle.loads(task)))

@@ -1,5 +1,7 @@
 """The best candidates of each query, by comparing all: tiles shared by threads, and the best so far of each query."""
 
+from typing import Self
+
 import numpy as np
 
 from .._types import MatrixLike
@@ -60,6 +62,28 @@ class ExactIndex(Index):
     def __init__(self, candidates: MatrixLike):
         self._units = unit_rows(checked(candidates, "candidates", can_be_empty=True))
         self.n_candidates, self.n_components = self._units.shape
+        self._tile: int | None = None  # chosen for each search
+
+    @classmethod
+    def of_some(cls, candidates: MatrixLike, n_all: int, top: int) -> Self:
+        """An index of some candidates, whose cosines are the same, bit by bit, as in a search of all for `top`.
+
+        Parameters
+        ----------
+        candidates : array of shape (n_candidates, c)
+            Scores in the common space.
+        n_all : int
+            How many candidates there are elsewhere and here.
+        top : int
+            How many are searched for.
+
+        Returns
+        -------
+        ExactIndex
+        """
+        index = cls(candidates)
+        index._tile = _tile_of(n_all, min(top, n_all))
+        return index
 
     def _best_matches(self, queries: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
         dtype = np.result_type(queries, self._units)
@@ -67,7 +91,7 @@ class ExactIndex(Index):
         similarities = np.empty((len(queries), top), dtype=dtype)
         if not top:
             return indices, similarities
-        size = tile_size(self.n_candidates, max(CANDIDATES, 2 * top))
+        size = _tile_of(self.n_candidates, top) if self._tile is None else self._tile
         tiles = [slice(start, start + size) for start in range(0, self.n_candidates, size)]
         step = _TASKS * QUERIES
         with one_blas_thread():
@@ -135,6 +159,10 @@ def best_matches(
             f"{(index.n_candidates, index.n_components)}."
         )
     return index.best_matches(queries, top)
+
+
+def _tile_of(n_candidates: int, top: int) -> int:
+    return tile_size(n_candidates, max(CANDIDATES, 2 * top))
 
 
 def _improve(indices: np.ndarray, similarities: np.ndarray, values: np.ndarray, start: int) -> None:

@@ -24,7 +24,7 @@ def unit_rows(rows: np.ndarray) -> np.ndarray:
     """A copy with rows of norm 1; rows without information stay zero."""
     units = np.empty(rows.shape, rows.dtype)
     for start in range(0, len(rows), _SCALED):
-        part = rows[start : start + _SCALED]
+        part = np.ascontiguousarray(rows[start : start + _SCALED])  # sums have an order of their own in other layouts
         largest = np.abs(part).max(axis=1, keepdims=True, initial=0)
         part = part / np.where(largest > 0, largest, 1)  # squares of tiny or huge scores would under- or overflow
         norms = np.linalg.norm(part, axis=1, keepdims=True)

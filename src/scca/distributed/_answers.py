@@ -1,0 +1,234 @@
+"""Scores and mates of many samples or documents in blocks, in memory or as Parquet files that the workers write."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._validation import check_count
+from ..engine import report
+from ..text import BilingualModel
+from ..views import BlockRows
+from ._blocks import as_a_worker
+from ._mates import Lists, Search
+from ._parts import new_folder, part_name, write_part
+from ._scoring import Piece, Scored, of_documents, of_samples, pieces_of, scores_in_pieces
+from ._sent import Sent
+from ._window import in_a_window
+
+__all__ = ["ClusterMates", "find_mates", "write_document_scores", "write_mates", "write_scores"]
+
+Folder = str | PathLike[str]
+
+
+@dataclass(frozen=True)
+class ClusterMates:
+    """The candidates that match each query best, best first; the result of `find_mates`.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (n_queries, top)
+        Numbers of candidates, counted over all blocks.
+    similarities : ndarray of shape (n_queries, top)
+        Cosines in the common space.
+    known : ndarray of bool of shape (n_queries,) or None
+        Of documents: False for one without any known word, whose mates are meaningless.
+    """
+
+    indices: np.ndarray
+    similarities: np.ndarray
+    known: np.ndarray | None
+
+
+# --- scores -----------------------------------------------------------------------------------------------------------
+
+
+def write_scores(model: Any, samples: Any, folder: Folder, *, view: str | None = None) -> None:
+    """Write the scores of samples in blocks as Parquet files, one per block, each by the worker that has the block.
+
+    `folder` then has `part-00000.parquet` and so on, in the order of the samples, with a column `sample`, the number of
+    the sample, and a column per component, `component_0` and so on: columns, unlike lists, are numbers at once in
+    pandas, polars and databases, and can be read one by one. Until all are complete, the folder is called
+    FOLDER.partial; after a failure it is removed. Client and workers have to share the file system.
+
+    Scores are those of `model.transform` (for Y `transform_y`), up to the rounding of sums in blocks.
+
+    Parameters
+    ----------
+    model : SparseCCA, KernelCCA or another fitted estimator of two views
+    samples : BlockRows, or sequence of futures
+        From `scatter`, `read_rows` or `rows_of`; or futures of arrays, sparse matrices or data frames.
+    folder : path
+        New, or empty.
+    view : {"X", "Y"}, optional
+        Which view the samples are of; BlockRows know it.
+    """
+    given = samples if isinstance(samples, BlockRows) else list(samples)
+    if isinstance(given, list) and not all(hasattr(block, "client") for block in given):
+        raise TypeError("samples must be BlockRows or futures of matrices: use scatter, read_rows or client.scatter.")
+    client = getattr(given.elsewhere, "client", None) if isinstance(given, BlockRows) else given[0].client
+    _write_scores(of_samples(client, model, given, view), folder)
+
+
+def write_document_scores(client: Any, model: BilingualModel, documents: Any, language: str, folder: Folder) -> None:
+    """Write the scores of documents in blocks as Parquet files, one per block, as `write_scores`.
+
+    The columns are `document`, its number; `known`, false for a document without any word that the model reads, whose
+    scores are all 0; and `component_0` and so on.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    model : BilingualModel
+    documents : sequence of futures or delayed objects, dask.bag.Bag, or ClusterPairs
+        Every block is a list of texts; of pairs, the side with the language.
+    language : str
+    folder : path
+        New, or empty.
+    """
+    _write_scores(of_documents(client, model, documents, language), folder)
+
+
+def _write_scores(scored: Scored, folder: Folder) -> None:
+    n_blocks = len(scored.blocks)
+    with new_folder(folder) as partial_:
+
+        def send(block: int) -> Any:
+            path = partial_ / part_name(block, n_blocks)
+            return scored.client.submit(
+                _write_block, scored.function, scored.blocks[block], scored.ends[block], path, pure=False
+            )
+
+        done = 0
+        for _, n_rows in in_a_window(scored.client, range(n_blocks), send, scored.renew, scored.futures):
+            done += n_rows
+            report("scores written", done, len(scored))
+
+
+def _write_block(function: Sent, block: Any, first: int, path: Path) -> int:
+    """On a worker."""
+
+    def pieces() -> Iterator[Mapping[str, np.ndarray]]:
+        start = first
+        for scores, known in scores_in_pieces(function, block):
+            numbers = np.arange(start, start + len(scores))
+            named = {"sample": numbers} if known is None else {"document": numbers, "known": known}
+            yield {**named, **{f"component_{j}": np.ascontiguousarray(column) for j, column in enumerate(scores.T)}}
+            start += len(scores)
+
+    with as_a_worker():
+        return write_part(path, pieces())
+
+
+# --- mates ------------------------------------------------------------------------------------------------------------
+
+
+def find_mates(
+    client: Any, model: Any, queries: Any, candidates: Any, *, source: str | None = None, top: int = 10
+) -> ClusterMates:
+    """The `top` candidates that match each query best, among all candidates, searched where they are.
+
+    The scores of the candidates stay on the workers. Given the same scores, the result is the same as that of
+    `scca.retrieval.best_matches` on one machine, ties included.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    model : BilingualModel, or SparseCCA or another fitted estimator of two views
+    queries, candidates : blocks
+        For a bilingual model, documents of one language and of the other, as for `write_document_scores`. Otherwise
+        samples of one view and of the other: BlockRows, or futures or delayed objects of matrices.
+    source : str, optional
+        The language of the queries, or their view, "X" or "Y"; BlockRows know it.
+    top : int, default=10
+        How many candidates to return per query.
+
+    Returns
+    -------
+    ClusterMates
+    """
+    asked, offered = _both(client, model, queries, candidates, source)
+    top = min(check_count(top, "top"), len(offered))
+    found: dict[int, Any] = {}
+    pieces = pieces_of(asked)
+    search = Search(asked, offered, top, _answer)
+    for position, answer in _answered(search, asked, pieces):
+        found[position] = answer
+    if not pieces:
+        return ClusterMates(np.empty((0, top), np.intp), np.empty((0, top)), None)
+    indices, similarities, known = zip(*(found[i] for i in range(len(pieces))), strict=True)
+    return ClusterMates(
+        np.concatenate(indices), np.concatenate(similarities), None if known[0] is None else np.concatenate(known)
+    )
+
+
+def write_mates(
+    client: Any, model: Any, queries: Any, candidates: Any, folder: Folder, *, source: str | None = None, top: int = 10
+) -> None:
+    """Write the `top` candidates that match each query best as Parquet files.
+
+    The search is that of `find_mates`, and files and folder are as for `write_scores`; each file has some thousand
+    queries, in order. The columns are `query` and `candidate`, their numbers; `rank`, 1 for the best; and `similarity`,
+    the cosine. A query has `top` rows.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    model : BilingualModel, or SparseCCA or another fitted estimator of two views
+    queries, candidates, source : as for `find_mates`
+    folder : path
+        New, or empty.
+    top : int, default=10
+        How many candidates to write per query.
+    """
+    top = check_count(top, "top")
+    asked, offered = _both(client, model, queries, candidates, source)
+    pieces = pieces_of(asked)
+    with new_folder(folder) as partial_:
+        search = Search(asked, offered, top, partial(_write_answer, partial_, len(pieces)))
+        for _ in _answered(search, asked, pieces):
+            pass
+
+
+def _both(client: Any, model: Any, queries: Any, candidates: Any, source: str | None) -> tuple[Scored, Scored]:
+    if isinstance(model, BilingualModel):
+        if source is None:
+            raise ValueError(f"source must be the language of the queries, one of {model.languages_}; got None.")
+        asked = of_documents(client, model, queries, source)
+        return asked, of_documents(client, model, candidates, model.other(source))
+    asked = of_samples(client, model, queries, source)
+    view = source or queries.name
+    other = "Y" if view == "X" else "X"
+    if isinstance(candidates, BlockRows) and candidates.name != other:
+        raise ValueError(f"candidates must be of the other view, {other}; got {candidates!r}: swap them.")
+    return asked, of_samples(client, model, candidates, other)
+
+
+def _answered(search: Search, queries: Scored, pieces: Sequence[Piece]) -> Iterator[tuple[int, Any]]:
+    done = 0
+    for position, answer in in_a_window(queries.client, pieces, search.send, search.renew, search.futures):
+        done += pieces[position].stop - pieces[position].start
+        report("queries answered", done, len(queries))
+        yield position, answer
+
+
+def _answer(piece: Piece, asked: tuple[np.ndarray, Any], found: Lists) -> tuple[Any, ...]:
+    """On a worker."""
+    return (*found, asked[1])
+
+
+def _write_answer(folder: Path, n_parts: int, piece: Piece, asked: Any, found: Lists) -> int:
+    """On a worker."""
+    indices, similarities = found
+    n, top = indices.shape
+    columns = {
+        "query": np.repeat(np.arange(piece.first, piece.first + n), top),
+        "rank": np.tile(np.arange(1, top + 1, dtype=np.int32), n),
+        "candidate": indices.ravel(),
+        "similarity": similarities.ravel(),
+    }
+    return write_part(folder / part_name(piece.number, n_parts), [columns])
