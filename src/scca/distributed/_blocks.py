@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..engine import Block, Elsewhere, Function, added, one_blas_thread, one_core, parts_of
-from ._cluster import attempted, distributed, results, workers_of
+from ._cluster import attempted, distributed, explained, results, scattered, workers_of
 from ._payload import packed, unpacked
 
 __all__ = ["DaskBlocks", "Traffic", "seconds_computed", "in_groups", "sent"]
@@ -42,7 +42,9 @@ class _Kept:
     traffic: Traffic = field(default_factory=Traffic)
 
     def renew(self) -> None:
-        self.futures = self.make()
+        """Make the blocks again if some are lost for good, not if Dask computes them again."""
+        if any(future.cancelled() for future in self.futures):
+            self.futures = self.make()
 
 
 class DaskBlocks(Elsewhere):
@@ -87,17 +89,19 @@ class DaskBlocks(Elsewhere):
 
         def compute() -> Any:
             payload = sent(kept.client, packed_, kept.traffic)
-            groups = in_groups(kept.client, kept.futures)
-            futures = [
-                kept.client.submit(task, payload, numbers, blocks, pure=False, **where)
-                for where, numbers, blocks in groups
-            ]
-            kept.traffic.n_tasks += len(futures)
-            while len(futures) > 1:
-                parts = [futures[i : i + _FAN_IN] for i in range(0, len(futures), _FAN_IN)]
-                futures = [kept.client.submit(combine, part, pure=False) for part in parts]
-                kept.traffic.n_tasks += len(futures)
-            return results(kept.client, futures)[0]
+            with explained(kept.client):
+                groups = in_groups(kept.client, kept.futures)
+                futures = [
+                    kept.client.submit(task, payload, numbers, blocks, pure=False, **where)
+                    for where, numbers, blocks in groups
+                ]
+                everything = list(futures)
+                while len(futures) > 1:
+                    parts = [futures[i : i + _FAN_IN] for i in range(0, len(futures), _FAN_IN)]
+                    futures = [kept.client.submit(combine, part, pure=False) for part in parts]
+                    everything += futures
+            kept.traffic.n_tasks += len(everything)
+            return results(kept.client, futures, before=everything)[0]
 
         start = time.monotonic()
         found = attempted(compute, kept.renew)
@@ -108,27 +112,39 @@ class DaskBlocks(Elsewhere):
 
 
 def sent(client: Any, content: bytes, traffic: Traffic | None = None) -> Any:
-    """Bytes as an argument of tasks: themselves if they are few, otherwise a future that all workers have."""
+    """Bytes as an argument of tasks: themselves if they are few, otherwise a future of them."""
     if traffic is not None:
         traffic.sent += len(content)
-    return content if len(content) <= _IN_GRAPH else client.scatter(content, broadcast=True, hash=False)
+    return content if len(content) <= _IN_GRAPH else scattered(client, content)
 
 
 Group = tuple[dict[str, Any], list[int], list[Any]]  # where to run, the numbers of the blocks, and their futures
 
 
 def in_groups(client: Any, futures: Sequence[Any]) -> list[Group]:
-    """The blocks of each worker; those that no worker has at the moment are shared out evenly."""
+    """The blocks of each worker, which are where they are as far as all have about as many.
+
+    A worker that has joined takes blocks over: it fetches them once, and Dask drops the copies.
+    """
     places = client.who_has(futures)
-    workers = sorted(workers_of(client))
-    of_worker: dict[str, list[int]] = {}
+    of_worker: dict[str, list[int]] = {worker: [] for worker in workers_of(client)}
+    homeless = []
     for i, future in enumerate(futures):
-        here = sorted(places.get(future.key, ()))
-        worker = here[0] if here else workers[i * len(workers) // len(futures)] if workers else ""
-        of_worker.setdefault(worker, []).append(i)
+        here = [worker for worker in sorted(places.get(future.key, ())) if worker in of_worker]
+        if here:
+            min((of_worker[worker] for worker in here), key=len).append(i)
+        else:
+            homeless.append(i)
+    if not of_worker:  # Dask waits for one
+        return [({}, homeless, list(futures))]
+    for i in homeless:
+        min(of_worker.values(), key=len).append(i)
+    while len(most := max(of_worker.values(), key=len)) > len(fewest := min(of_worker.values(), key=len)) + 1:
+        fewest.append(most.pop())
     return [
-        ({"workers": [worker], "allow_other_workers": True} if worker else {}, numbers, [futures[i] for i in numbers])
+        ({"workers": [worker], "allow_other_workers": True}, numbers, [futures[i] for i in numbers])
         for worker, numbers in of_worker.items()
+        if numbers
     ]
 
 

@@ -1,17 +1,31 @@
 """The cluster: connecting to it, waiting for it, and what to say when it fails."""
 
+import asyncio
+import concurrent.futures
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from .._version import __version__
 
-__all__ = ["ClusterError", "LostError", "connect", "local_cluster", "results", "some_done", "workers_of"]
+__all__ = [
+    "ClusterError",
+    "LostError",
+    "attempted",
+    "cancelled_on_error",
+    "connect",
+    "explained",
+    "local_cluster",
+    "results",
+    "scattered",
+    "some_done",
+    "workers_of",
+]
 
 _LOOK = 2.0  # seconds between looks at the health of the cluster
 _PATIENCE = 300.0  # seconds to wait for a cluster without workers that can work
+_ANSWER = 10.0  # seconds in which a scheduler says that it is there
 _LOOPBACK = "127.0.0.1"
 
 Result = TypeVar("Result")
@@ -79,23 +93,22 @@ def connect(address: str, *, security: Any = None, timeout: float = 30.0) -> Any
 
 
 def _check_versions(client: Any) -> None:
-    found = client.run(_version)
+    def version() -> str | None:  # inside, so that its code is sent: the worker may have no such module
+        try:
+            from scca import __version__ as found
+        except ImportError:
+            return None
+        return found
+
+    found = client.run(version)
     other = {address: version for address, version in found.items() if version != __version__}
     if other:
-        address, version = next(iter(other.items()))
-        has = "no scca" if version is None else f"scca {version}"
+        address, other_version = next(iter(other.items()))
+        has = "no scca" if other_version is None else f"scca {other_version}"
         raise ClusterError(
             f"the worker at {address} has {has}, and this is scca {__version__}; install the same version on all "
             f"workers ({len(other)} of {len(found)} have another)."
         )
-
-
-def _version() -> str | None:
-    try:
-        from scca import __version__ as found
-    except ImportError:
-        return None
-    return found
 
 
 @contextmanager
@@ -113,7 +126,12 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
     ------
     distributed.Client
     """
-    defaults: dict[str, Any] = {"host": _LOOPBACK, "dashboard_address": None, "processes": True}
+    defaults: dict[str, Any] = {
+        "host": _LOOPBACK,
+        "dashboard_address": f"{_LOOPBACK}:0",
+        "scheduler_kwargs": {"dashboard": False},
+        "processes": True,
+    }
     with (
         distributed().LocalCluster(
             n_workers=n_workers, threads_per_worker=threads_per_worker, **(defaults | settings)
@@ -131,51 +149,72 @@ def workers_of(client: Any) -> dict[str, int]:
     return {a: int(workers[a]["nthreads"]) for a in sorted(workers) if workers[a].get("status", "running") == "running"}
 
 
-def results(client: Any, futures: Sequence[Any]) -> list[Any]:
+def results(client: Any, futures: Sequence[Any], before: Sequence[Any] = ()) -> list[Any]:
     """The results of futures, waiting for them as long as there is a worker that can work.
 
-    If this is interrupted, or something fails, the futures are cancelled.
+    If this is interrupted, or something fails, they are cancelled, and the futures that were needed `before` them, too.
     """
     futures = list(futures)
-    with cancelled_on_error(client, futures):
-        _wait(client, futures, "ALL_COMPLETED")
-        return list(client.gather(futures))
+    with cancelled_on_error(client, [*before, *futures]):
+        return _gathered(client, futures)
+
+
+def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    gathering = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
+    health = _Health(client)
+    try:
+        while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
+            health.check(futures)
+        return list(gathering.result())
+    finally:
+        gathering.cancel()
 
 
 def some_done(client: Any, futures: Sequence[Any]) -> list[Any]:
     """Those of the futures that are done, as soon as there is one; waits and fails as `results`."""
+    health = _Health(client)
     with cancelled_on_error(client, futures):
-        done = _wait(client, futures, "FIRST_COMPLETED").done
-        return [future for future in futures if future in done]
+        while True:
+            try:
+                with client.as_current():
+                    done = distributed().wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED").done
+                return [future for future in futures if future in done]
+            except TimeoutError:
+                health.check(futures)
 
 
-def _wait(client: Any, futures: Sequence[Any], until: str) -> Any:
-    idle_since: float | None = None
-    while True:
-        try:
-            with client.as_current():
-                return distributed().wait(futures, timeout=_LOOK, return_when=until)
-        except TimeoutError:
-            _check_scheduler(client)
-            idle_since = _since(idle_since, not workers_of(client))
-            if idle_since is not None and time.monotonic() - idle_since > _PATIENCE:
-                raise ClusterError(
-                    f"no worker of the cluster has taken a task for {_PATIENCE:g} s: all are gone, or paused for lack "
-                    "of memory; start more workers, or give them more memory."
-                ) from None
+class _Health:
+    """Whether a cluster on which futures are waited for can still compute them."""
+
+    def __init__(self, client: Any):
+        self._client = client
+        self._lost_since: float | None = None
+        self._stuck_since: float | None = None
+        self._waiting_since: float | None = None
+
+    def check(self, futures: Sequence[Any]) -> None:
+        """Raise ClusterError if it cannot, LostError if something has to be sent again."""
+        _check_scheduler(self._client)
+        unfinished = [future.status for future in futures if future.status != "finished"]
+        idle, possible = (_is_idle(self._client), bool(workers_of(self._client))) if unfinished else (False, True)
+        self._lost_since = _since(self._lost_since, "lost" in unfinished)
+        self._stuck_since = _since(self._stuck_since, idle and possible)
+        self._waiting_since = _since(self._waiting_since, idle and not possible)
+        for since in (self._lost_since, self._stuck_since):
+            if since is not None and time.monotonic() - since > _LOOK:
+                raise LostError("tasks wait for workers that are gone or paused")
+        _check_patience(self._waiting_since)
 
 
 @contextmanager
 def cancelled_on_error(client: Any, futures: Iterable[Any]) -> Iterator[None]:
     """A context that cancels futures, those there are then, on any failure, and raises what a user should see."""
     try:
-        yield
-    except BaseException as error:
+        with explained(client, futures):
+            yield
+    except BaseException:
         _cancel(client, list(futures))
-        raised = _explained(client, error)
-        if raised is error:
-            raise
-        raise raised from error
+        raise
 
 
 def _since(before: float | None, still: bool) -> float | None:
@@ -183,21 +222,81 @@ def _since(before: float | None, still: bool) -> float | None:
     return None if not still else time.monotonic() if before is None else before
 
 
-def _explained(client: Any, error: BaseException) -> BaseException:
-    """The error that a user should see."""
-    lib = distributed()
-    if isinstance(error, lib.KilledWorker):
+def _is_idle(client: Any) -> bool:
+    """Whether no worker works: there is none, or all tasks wait for some that are gone or paused.
+
+    Dask does so for a task that prefers a worker, if for a moment no worker was there.
+    """
+    workers, tasks = client.scheduler_info(n_workers=-1)["workers"], client.processing()
+    return not any(
+        worker["metrics"].get("task_counts", {}).get("executing")
+        or (worker.get("status", "running") == "running" and tasks.get(address))
+        for address, worker in workers.items()
+    )
+
+
+def _check_patience(waiting_since: float | None) -> None:
+    if waiting_since is not None and time.monotonic() - waiting_since > _PATIENCE:
+        raise ClusterError(
+            f"no worker of the cluster has taken a task for {_PATIENCE:g} s: all are gone, or paused for lack of "
+            "memory; start more workers, or give them more memory."
+        )
+
+
+def scattered(client: Any, content: Any, worker: str | None = None) -> Any:
+    """A future of something that is sent to a worker, this one if it is there; others fetch it when they need it.
+
+    Not by `broadcast=True`: Dask's scheduler then waits forever for a worker that is lost meanwhile.
+    """
+    with explained(client):
+        waiting_since = time.monotonic()
+        while not (workers := workers_of(client)):
+            _check_patience(waiting_since)
+            time.sleep(_LOOK / 20)
+        where = worker if worker in workers else None
+        try:
+            return client.scatter(content, workers=where, hash=False)
+        except KeyError as error:  # the scheduler's way to say that the worker is gone
+            raise LostError(f"worker {where} is gone") from error
+
+
+@contextmanager
+def explained(client: Any, futures: Iterable[Any] = ()) -> Iterator[None]:
+    """A context whose errors become those that a user should see, or LostError; `futures` are waited for in it."""
+    try:
+        yield
+    except BaseException as error:
+        failed = any(future.status == "error" for future in futures)
+        raised = _of_task(error) if failed else _of_cluster(client, error)
+        if raised is error:
+            raise
+        raise raised from error
+
+
+def _of_task(error: BaseException) -> BaseException:
+    """Of an error that a task raised, or for which it was given up."""
+    if isinstance(error, distributed().KilledWorker):
         return ClusterError(
             "workers ended several times during the same task, most likely for lack of memory; give them more memory, "
             "or use more workers."
         )
-    if isinstance(error, CancelledError | lib.CancelledError | OSError | lib.comm.CommClosedError):
+    if isinstance(error, MemoryError):
+        return ClusterError(
+            f"a worker has too little memory ({_first_line(error)}); give the workers more memory, or use more workers."
+        )
+    return error
+
+
+def _of_cluster(client: Any, error: BaseException) -> BaseException:
+    if isinstance(error, ClusterError | LostError) or not isinstance(error, Exception):
+        return error
+    cancelled = isinstance(error, concurrent.futures.CancelledError | distributed().CancelledError)
+    if cancelled or isinstance(error, OSError) or client.status != "running":  # as are timeouts and closed connections
         try:
             _check_scheduler(client)
         except ClusterError as gone:
             return gone
-        if isinstance(error, CancelledError | lib.CancelledError):
-            return LostError(str(error))
+        return LostError(_first_line(error))
     return error
 
 
@@ -206,7 +305,7 @@ def _check_scheduler(client: Any) -> None:
     address = getattr(client.scheduler, "address", None) or "its address"
     try:
         if client.status == "running":
-            client.sync(client.scheduler.identity, callback_timeout=10.0)
+            client.sync(client.scheduler.identity, callback_timeout=_ANSWER)
             return
     except (OSError, TimeoutError, RuntimeError, AttributeError):
         pass
@@ -219,7 +318,7 @@ def _check_scheduler(client: Any) -> None:
 def _cancel(client: Any, futures: Sequence[Any]) -> None:
     try:
         if client.status == "running":
-            client.cancel(futures, force=True)
+            client.cancel([future for future in futures if not future.cancelled()], force=True)
     except Exception:  # the error that led here says more
         pass
 

@@ -14,7 +14,7 @@ from .._validation import check_count, check_same_samples
 from ..engine import Block
 from ..views import BlockRows
 from ._blocks import DaskBlocks
-from ._cluster import results, workers_of
+from ._cluster import attempted, explained, results, scattered, workers_of
 
 __all__ = ["at_worker", "block_views", "even_bounds", "read_rows", "rows_of", "scatter"]
 
@@ -44,12 +44,14 @@ def scatter(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple[B
     x, y = (view.tocsr() if sp.issparse(view) else view for view in (x, y))
     bounds = even_bounds(client, x.shape[0], _n_bytes(x) + _n_bytes(y), n_blocks)
 
+    kept: list[Any] = [None] * len(bounds)
+
     def make() -> list[Any]:
-        blocks = [Block(start, {"X": x[start:stop], "Y": y[start:stop]}) for start, stop in bounds]
-        return [
-            client.scatter(block, workers=at_worker(client, i, len(blocks)).get("workers"), hash=False)
-            for i, block in enumerate(blocks)
-        ]
+        for i, (start, stop) in enumerate(bounds):
+            if kept[i] is None or kept[i].cancelled():
+                block = Block(start, {"X": x[start:stop], "Y": y[start:stop]})
+                kept[i] = scattered(client, block, at_worker(client, i, len(bounds)))
+        return list(kept)
 
     return block_views(client, make, {"X": x_features.names, "Y": y_features.names})
 
@@ -83,7 +85,7 @@ def read_rows(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple
         jobs = [(x_files[0], y_files[0], *bound) for bound in bounds]
 
     def submit() -> list[Any]:
-        return [client.submit(_load, *job, pure=False, **at_worker(client, i, len(jobs))) for i, job in enumerate(jobs)]
+        return [client.submit(_load, *job, pure=False) for job in jobs]
 
     return _of_pairs(client, submit)
 
@@ -109,10 +111,11 @@ def _of_pairs(client: Any, submit: Callable[[], list[Any]]) -> tuple[BlockRows, 
     """From a function that returns futures of pairs of matrices."""
 
     def make() -> list[Any]:
-        checked = [client.submit(_checked, pair, i, pure=False) for i, pair in enumerate(submit())]
-        sizes = results(client, [client.submit(_n_rows, pair, pure=False) for pair in checked])
-        starts = np.cumsum([0, *sizes])[:-1].tolist()
-        return [client.submit(_block, start, pair, pure=False) for start, pair in zip(starts, checked, strict=True)]
+        with explained(client):
+            checked = [client.submit(_checked, pair, i, pure=False) for i, pair in enumerate(submit())]
+            sizes = results(client, [client.submit(_n_rows, pair, pure=False) for pair in checked], before=checked)
+            starts = np.cumsum([0, *sizes])[:-1].tolist()
+            return [client.submit(_block, start, pair, pure=False) for start, pair in zip(starts, checked, strict=True)]
 
     return block_views(client, make)
 
@@ -121,8 +124,14 @@ def block_views(
     client: Any, make: Callable[[], list[Any]], names: Mapping[str, Any] | None = None
 ) -> tuple[BlockRows, BlockRows]:
     """The views X and Y of blocks, from a function that returns their futures; `names` are those of features."""
-    futures = make()
-    found = results(client, [client.submit(_description, block, pure=False) for block in futures])
+
+    def begin() -> tuple[list[Any], list[Any]]:
+        futures = make()
+        with explained(client):
+            described = [client.submit(_description, block, pure=False) for block in futures]
+        return futures, results(client, described)
+
+    futures, found = attempted(begin, lambda: None)
     blocks = DaskBlocks(client, make, sum(n for n, _ in found), futures)
     views = []
     for name in "XY":
@@ -150,10 +159,13 @@ def even_bounds(client: Any, n: int, n_bytes: int, n_blocks: int | None) -> list
     return list(pairwise(ends))
 
 
-def at_worker(client: Any, i: int, n: int) -> dict[str, Any]:
-    """Where block i of n is made: the workers share them evenly, in order."""
+def at_worker(client: Any, i: int, n: int) -> str | None:
+    """Where block i of n is sent to: the workers share them evenly, in order.
+
+    Not for tasks: from one that prefers a worker, Dask cannot compute a lost block again once that worker is gone.
+    """
     workers = list(workers_of(client))
-    return {"workers": [workers[i * len(workers) // n]], "allow_other_workers": True} if workers else {}
+    return workers[i * len(workers) // n] if workers else None
 
 
 def _files(given: Any) -> list[str]:

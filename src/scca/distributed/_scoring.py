@@ -16,8 +16,8 @@ from ..estimators import PairedTransformer
 from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import DaskBlocks
-from ._cluster import attempted, results
-from ._sent import Sent, packed_with_code, scattered
+from ._cluster import attempted, results, scattered
+from ._sent import Sent, packed_with_code
 from ._texts import ClusterPairs
 
 __all__ = ["Piece", "Scored", "of_documents", "of_samples", "pieces_of", "scores_in_pieces"]
@@ -70,7 +70,7 @@ class Scored:
     def function(self) -> Any:
         """The future of what scores rows, a `Sent`."""
         if self._function is None:
-            self._function = scattered(self.client, Sent(self._content), broadcast=True)
+            self._function = scattered(self.client, Sent(self._content))
         return self._function
 
     def renew(self) -> None:

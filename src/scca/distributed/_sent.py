@@ -8,9 +8,8 @@ from threading import Lock
 from typing import Any
 
 from ..engine import Elsewhere
-from ._cluster import ClusterError
 
-__all__ = ["SamplesElsewhereError", "Sent", "packed_with_code", "scattered"]
+__all__ = ["SamplesElsewhereError", "Sent", "packed_with_code"]
 
 
 class SamplesElsewhereError(Exception):
@@ -43,14 +42,6 @@ class Sent:
                         f"a worker cannot load what it has to compute ({error}); install there what is used here."
                     ) from error
             return self._function
-
-
-def scattered(client: Any, data: Any, **settings: Any) -> Any:
-    """The future of data sent to a worker, or to all with `broadcast=True`."""
-    try:
-        return client.scatter(data, hash=False, **settings)
-    except TimeoutError as error:
-        raise ClusterError("the cluster has no worker; start some, for example: dask worker ADDRESS.") from error
 
 
 def packed_with_code(content: Any) -> bytes:

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..engine import Outcomes, in_sequence, outcome, run_by
 from ._blocks import as_a_worker
-from ._cluster import distributed
-from ._sent import SamplesElsewhereError, Sent, packed_with_code, scattered
+from ._cluster import distributed, scattered
+from ._sent import SamplesElsewhereError, Sent, packed_with_code
 from ._window import in_a_window
 
 __all__ = ["tasks_on"]
@@ -70,7 +70,7 @@ class _Work:
 
     def send(self, task: bytes) -> Any:
         if self._compute is None:
-            self._compute = scattered(self._client, Sent(self._content), broadcast=True)
+            self._compute = scattered(self._client, Sent(self._content))
         argument = task if len(task) <= _IN_GRAPH else scattered(self._client, task)
         return self._client.submit(_outcome, self._compute, argument, pure=False)
 

@@ -27,7 +27,7 @@ from ..text import (
 )
 from ..views import BlockRows
 from ._blocks import sent
-from ._cluster import attempted, results, workers_of
+from ._cluster import attempted, results, scattered, workers_of
 from ._payload import packed, unpacked
 from ._rows import at_worker, block_views
 
@@ -81,10 +81,7 @@ def read_pairs(
     ranges = ranges_of([source for source, _ in found], max(1, n_blocks), run)
 
     def read() -> list[Any]:
-        return [
-            client.submit(_read, part, drop_empty, pure=False, **at_worker(client, i, len(ranges)))
-            for i, part in enumerate(ranges)
-        ]
+        return [client.submit(_read, part, drop_empty, pure=False) for part in ranges]
 
     return ClusterPairs(client, read, found[0][1], drop_empty)
 
@@ -141,8 +138,7 @@ def scatter_pairs(client: Any, pairs: PairedText, n_blocks: int | None = None) -
         stream, futures = iter(pairs), []
         for i, size in enumerate(np.diff(ends).tolist()):
             block = packed([next(stream) for _ in range(size)])
-            where = at_worker(client, i, len(ends) - 1).get("workers")
-            future = client.scatter(block, workers=where, hash=False)
+            future = scattered(client, block, at_worker(client, i, len(ends) - 1))
             futures.append(client.submit(_of_pairs, future, i, False, pure=False))
         return futures
 
