@@ -4,7 +4,7 @@ import asyncio
 import concurrent.futures
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from .._version import __version__
@@ -27,6 +27,7 @@ _LOOK = 2.0  # seconds between looks at the health of the cluster
 _PATIENCE = 300.0  # seconds to wait for a cluster without workers that can work
 _ANSWER = 10.0  # seconds in which a scheduler says that it is there
 _LOOPBACK = "127.0.0.1"
+_EXPLAINED = "_explained"  # attribute of an error that is what a user should see
 
 Result = TypeVar("Result")
 
@@ -266,8 +267,12 @@ def explained(client: Any, futures: Iterable[Any] = ()) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
+        if getattr(error, _EXPLAINED, False):  # within another such context, before its futures were cancelled
+            raise
         failed = any(future.status == "error" for future in futures)
         raised = _of_task(error) if failed else _of_cluster(client, error)
+        with suppress(AttributeError):
+            setattr(raised, _EXPLAINED, True)
         if raised is error:
             raise
         raise raised from error
