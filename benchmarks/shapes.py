@@ -65,8 +65,9 @@ def _row(shape: str, problems: list[Problem], repeats: int) -> list[str]:
         seconds.append([entry.best if entry.qualifies else np.inf for entry in entries])
         chosen.append(entries[0].verdict.chosen)
     scca, *others = np.sum(seconds, axis=0)
-    times = dict(zip((peer.name for peer in peers), others, strict=True))
-    ratios = [f"{times[name] / scca:.2f}" if name in times else "not installed" for name in _NAMES]
+    ratios = dict.fromkeys(_NAMES, "not installed")
+    for peer, time in zip(peers, others, strict=True):
+        ratios[peer.name] = f"{time / scca:.2f}" if np.isfinite(time) else "gap too wide"
     n, m = problems[0].X.shape
     size = [f"{n:,}", f"{m:,}", f"{min(chosen)}-{max(chosen)}" if len(chosen) > 1 else str(chosen[0])]
-    return [shape, *size, f"{1e3 * scca:.2f}", *ratios, f"{min(others, default=np.nan) / scca:.2f}"]
+    return [shape, *size, f"{1e3 * scca:.2f}", *ratios.values(), f"{min(others, default=np.nan) / scca:.2f}"]
