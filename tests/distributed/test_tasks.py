@@ -1,6 +1,5 @@
 """Many fits on a real cluster of two processes: the same bytes as here, whatever happens to the workers."""
 
-import gc
 import os
 import pickle
 import signal
@@ -12,7 +11,8 @@ import pytest
 from subprocesses import is_alive, start_program
 
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV, datasets
-from scca.engine import run_tasks, warn
+from scca.engine import Pairs, run_tasks, summed, warn
+from scca.estimators._held_out import held_out_correlations
 from scca.inference import permutation_test, stability_selection
 
 pytest.importorskip("distributed")
@@ -32,17 +32,17 @@ def views():
 
 
 def left_on(client):
-    """Keys that the scheduler or the workers have; those of ended work disappear soon."""
+    """Keys of tasks that the scheduler or the workers have; those of ended work disappear soon."""
 
     def of_scheduler(dask_scheduler):
-        return list(dask_scheduler.tasks)
+        return [key for key in dask_scheduler.tasks if not key.startswith("Block")]
 
     def of_worker(dask_worker):
-        return list(dask_worker.data), list(dask_worker.state.tasks)
+        return [key for key in (*dask_worker.data, *dask_worker.state.tasks) if not key.startswith("Block")]
 
     for _ in range(100):
         found = client.run_on_scheduler(of_scheduler), client.run(of_worker)
-        if not found[0] and not any(any(keys) for keys in found[1].values()):
+        if not found[0] and not any(found[1].values()):
             return None
         time.sleep(0.1)
     return found
@@ -105,16 +105,26 @@ class TestTheSameBytes:
             found = run_tasks(compute, range(3), 3, "numbers")
         assert all(aligned and array.flags.writeable and array.flags.aligned for aligned, array in found)
 
-    def test_of_samples_in_blocks(self, client):
-        """Their folds cannot be sent as a whole, neither to a worker nor to another process here."""
-        X, Y = datasets.make_planted(20_000, 4, 4, n_factors=1, n_active=2, strength=2.0, random_state=0).views
-        x, y = scatter(client, X, Y)
-        one = SparseCCA(1, random_state=0, n_jobs=2).fit(x, y)
+
+class TestSamplesInBlocks:
+    """Their folds cannot be sent as a whole, neither to a worker nor to another process here."""
+
+    def test_are_summed_from_here(self, client, views):
+        x, _ = scatter(client, *views)
         with tasks_on(client):
-            other = SparseCCA(1, random_state=0).fit(x, y)
-        del x, y
-        gc.collect()  # the blocks, which other tests would find
-        assert same_bytes(one.held_out_correlations_, other.held_out_correlations_)
+            found = run_tasks(lambda factor: factor * summed(np.sum, [x]), [1, 2], 2, "sums")
+        np.testing.assert_allclose(found, views[0].sum() * np.array([1, 2]))
+
+    def test_are_left_out_in_this_process(self, client, views):
+        x, y = scatter(client, *views)
+        seen = []
+
+        def scores(pairs, train, test):
+            seen.append(os.getpid())
+            return pairs.X.chosen(test)[:, :1], pairs.Y.chosen(test)[:, :1]
+
+        held_out_correlations(scores, Pairs(x, y, ()), 1, 2, 2, np.random.RandomState(0))
+        assert seen == [os.getpid()] * 3
 
 
 class TestTasks:
@@ -271,10 +281,17 @@ class TestLostWorkers:
         assert os.path.exists(marker)
 
     def test_a_task_that_ends_every_worker_is_refused(self):
+        import dask
+
         def end(number):
             os.kill(os.getpid(), signal.SIGKILL)
 
-        with local_cluster(2) as client, tasks_on(client), pytest.raises(ClusterError, match="lack of memory|lost"):
+        with (
+            dask.config.set({"distributed.scheduler.allowed-failures": 1}),
+            local_cluster(2) as client,
+            tasks_on(client),
+            pytest.raises(ClusterError, match="lack of memory|lost"),
+        ):
             run_tasks(end, range(2), 2, "numbers")
 
     def test_a_lost_scheduler(self):
