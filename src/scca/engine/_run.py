@@ -70,7 +70,7 @@ def run_tasks(
     n_jobs : int, optional
         Tasks in parallel, as in joblib.
     in_threads : bool
-        Where `n_jobs` asks for no other processes, share the tasks among threads of this one, one per core.
+        Where `n_jobs` asks for no other processes, share the tasks, drawn at once, among threads of this one.
     progress : callable, optional
         Called after each task with the number of tasks done and the total.
     finished : callable, optional

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._arrays import chosen_rows
 from .._types import MatrixLike
-from ..engine import is_small, one_blas_thread, together
+from ..engine import is_small, kept, one_blas_thread, together
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
@@ -41,12 +41,17 @@ def needed_share(
     fewest = min(data.shape[1] for name, data in (("X", X), ("Y", Y)) if name not in preparing.as_they_are)
     least = min(_LEAST, _LEAST_PER_PAIR * n / fewest)
 
-    def judged(halves: tuple[np.ndarray, np.ndarray]) -> list[np.ndarray]:
-        return _precisions(X, Y, *halves, preparing, least, n_components, settings)
+    def judged(half: int) -> list[np.ndarray]:
+        train, test = halves[half], halves[1 - half]
+        return kept(  # by a name of its own: the steps of both halves are stored in any order
+            f"half {half + 1}",
+            lambda: _precisions(X, Y, train, test, preparing, least, n_components, settings),
+            lambda found: {"precisions": np.array(found).reshape(len(found), len(test))},
+            lambda stored: list(stored["precisions"]),
+        )
 
-    both = halves, halves[::-1]
     with one_blas_thread():  # the same order of sums for any number of threads
-        found = together(judged, both) if is_small(X.size, Y.size) else list(map(judged, both))
+        found = together(judged, range(2)) if is_small(X.size, Y.size) else list(map(judged, range(2)))
     rounds = min(map(len, found))
     if not rounds:
         return None
