@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, write_mates_to
 from ._options import Debug, From, Json, Model, Quiet, Seed
 from ._shared import (
     as_penalty,
@@ -39,6 +40,16 @@ def mates(
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Search by an index: faster with very many candidates and queries.")
     ] = False,
+    scheduler: Scheduler = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="With --scheduler: the folder for Parquet files.", show_default=False, readable=False
+        ),
+    ] = None,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
@@ -50,9 +61,21 @@ def mates(
     both are taken as mates, and the average precision is printed on standard error; with --approximate instead the
     recall, the share of the best candidates that the index finds, measured on some of the queries.
 
+    On a cluster, the workers read both files, search, and write the mates as Parquet files.
+
     Example: scca mates model.scca --queries new.en --candidates new.fr
+
+    Example: scca mates model.scca --queries new.en --candidates new.fr --scheduler tcp://node1:8786 -o mates
     """
     check_standard_input(queries, candidates)
+    cluster = Cluster(scheduler, tls_ca, tls_cert, tls_key)
+    if (scheduler is None) != (output is None):
+        raise CallError("on a cluster, mates are written to a folder; give --scheduler and -o, or neither.")
+    if output is not None:
+        if approximate or as_json:
+            raise CallError("--approximate and --json are not for a cluster; leave them out, or --scheduler and -o.")
+        write_mates_to(output, cluster, load_bilingual(model), queries, candidates, source, top, Terminal(quiet))
+        return
 
     from ..text import stream_documents
     from ._mates import print_mates

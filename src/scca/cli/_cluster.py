@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ._shared import language_of
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:
-    from ..text import PairedText, PairsElsewhere, Piped
+    from ..text import BilingualModel, PairedText, PairsElsewhere, Piped
 
-__all__ = ["Cluster", "Scheduler", "TlsCa", "TlsCert", "TlsKey", "pairs_for"]
+__all__ = ["Cluster", "Scheduler", "TlsCa", "TlsCert", "TlsKey", "pairs_for", "write_mates_to"]
 
 Scheduler = Annotated[
     str | None,
@@ -82,3 +83,25 @@ def pairs_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "Pai
     if len(paths) < len(files):
         return distributed.scatter_pairs(client, read_pairs(*files, **settings))
     return distributed.read_pairs(client, *paths, **settings)
+
+
+def write_mates_to(
+    output: Path,
+    cluster: Cluster,
+    model: "BilingualModel",
+    queries: Path,
+    candidates: Path,
+    source: str | None,
+    top: int,
+    terminal: Terminal,
+) -> None:
+    """The mates of all queries, written to a folder by the workers of a cluster."""
+    from ..distributed import read_documents, write_mates
+    from ..engine import long_work
+    from ..text import stream_documents
+
+    source = language_of(model, next(stream_documents(queries)), source, terminal)
+    with cluster.client(terminal) as client, terminal.stages() as progress, long_work(progress):
+        asked, offered = read_documents(client, queries), read_documents(client, candidates)
+        write_mates(client, model, asked, offered, output, source=source, top=top)
+    terminal.print(f"mates of the documents of {queries.name}: {output}")

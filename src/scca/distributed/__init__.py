@@ -5,7 +5,7 @@ from ._blocks import DaskBlocks, Traffic, seconds_computed
 from ._cluster import ClusterError, connect, local_cluster
 from ._rows import read_rows, rows_of, scatter
 from ._tasks import tasks_on
-from ._texts import ClusterPairs, pairs_of, read_pairs, scatter_pairs
+from ._texts import ClusterPairs, pairs_of, read_documents, read_pairs, scatter_pairs
 
 __all__ = [
     # the cluster
@@ -16,6 +16,7 @@ __all__ = [
     "tasks_on",
     # paired documents
     "read_pairs",
+    "read_documents",
     "pairs_of",
     "scatter_pairs",
     "ClusterPairs",

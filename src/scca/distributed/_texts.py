@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from ..text import (
     Range,
     TextVectorizer,
     WordCounts,
+    document_ranges,
     ranges_of,
     source_of,
     two_names,
@@ -31,7 +32,7 @@ from ._cluster import attempted, results, scattered, workers_of
 from ._payload import packed, unpacked
 from ._rows import at_worker, block_views
 
-__all__ = ["ClusterPairs", "pairs_of", "read_pairs", "scatter_pairs"]
+__all__ = ["ClusterPairs", "pairs_of", "read_documents", "read_pairs", "scatter_pairs"]
 
 _FAN_IN = 4  # word lists that a task merges
 _MODULUS = 1 << 128
@@ -74,16 +75,37 @@ def read_pairs(
         raise PairError(f"got {len(firsts)} first and {len(seconds)} second files; pair them in order.")
     found = [source_of(one, other, languages, columns) for one, other in zip(firsts, seconds, strict=True)]
     n_blocks = len(workers_of(client)) if n_blocks is None else check_count(n_blocks, "n_blocks")
-
-    def run(function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
-        return results(client, [client.submit(function, *job, pure=False) for job in jobs])
-
-    ranges = ranges_of([source for source, _ in found], max(1, n_blocks), run)
+    ranges = ranges_of([source for source, _ in found], max(1, n_blocks), partial(_run, client))
 
     def read() -> list[Any]:
         return [client.submit(_read, part, drop_empty, pure=False) for part in ranges]
 
     return ClusterPairs(client, read, found[0][1], drop_empty)
+
+
+def read_documents(client: Any, path: Files, n_blocks: int | None = None) -> list[Any]:
+    """Documents in a file that all workers can read, one per line, each worker its own part.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    path : path
+        Plain, or .gz, which is one block.
+    n_blocks : int, optional
+        By default one per worker.
+
+    Returns
+    -------
+    list of futures
+        For `find_mates` and `write_document_scores`.
+    """
+    n_blocks = len(workers_of(client)) if n_blocks is None else check_count(n_blocks, "n_blocks")
+    parts = document_ranges(Path(path).absolute(), max(1, n_blocks), partial(_run, client))
+    return [client.submit(_documents, part, pure=False) for part in parts]
+
+
+def _run(client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
+    return results(client, [client.submit(function, *job, pure=False) for job in jobs])
 
 
 def pairs_of(
@@ -311,6 +333,10 @@ class _Texts:
 
 def _read(part: Range, drop_empty: bool) -> _Texts:
     return _texts(part.pairs(), part.place, drop_empty)
+
+
+def _documents(part: Any) -> list[str]:
+    return list(part.lines())
 
 
 def _of_pairs(pairs: Any, number: int, drop_empty: bool) -> _Texts:

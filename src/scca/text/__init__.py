@@ -6,7 +6,7 @@ from ._files import Piped
 from ._mate_search import MateSearch
 from ._model import BilingualModel
 from ._paired import PairsElsewhere, two_names
-from ._ranges import Range, ranges_of
+from ._ranges import Range, document_ranges, ranges_of
 from ._readers import PairedText, PairError, read_documents, read_pairs, source_of, stream_documents
 from ._translator import Translated, Translator
 from ._vectorizer import TextVectorizer, WordCounts, inverse_frequencies, tokenize
@@ -25,6 +25,7 @@ __all__ = [
     "two_names",
     "Range",
     "ranges_of",
+    "document_ranges",
     # vectors
     "TextVectorizer",
     "WordCounts",

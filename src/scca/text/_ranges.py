@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ._files import PairError, Piped, check_regular
-from ._lines import LinePairs, lines_of
+from ._lines import LinePairs, lines, lines_of
 from ._paired import Source
 from ._tables import TablePairs
 
-__all__ = ["Range", "ranges_of"]
+__all__ = ["Range", "document_ranges", "ranges_of"]
 
 _CHUNK = 1 << 25  # bytes in which the line ends of a file are counted by a task
 
@@ -47,8 +47,8 @@ class TwoFiles:
         return zip(self.first.lines(), self.second.lines(), strict=True)
 
     def place(self, side: int, position: int) -> str:
-        lines = self.second if side else self.first
-        return f"line {lines.before + position + 1} of {lines.path}"
+        part = self.second if side else self.first
+        return f"line {part.before + position + 1} of {part.path}"
 
 
 @dataclass(frozen=True)
@@ -89,6 +89,18 @@ class Part:
         return self.source.place(side, self.start + position)
 
 
+@dataclass(frozen=True)
+class Documents:
+    """Documents `start` to `stop` of one file that can only be read from its beginning."""
+
+    path: Any
+    start: int
+    stop: int | None
+
+    def lines(self) -> Iterator[str]:
+        return islice(lines(self.path), self.start, self.stop)
+
+
 Range = TwoFiles | TableRows | Part
 Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]  # a function, and its arguments for each job
 
@@ -103,6 +115,14 @@ def ranges_of(sources: Sequence[Source], n_blocks: int, run: Run) -> list[Range]
     for source in sources:
         found += _divided(source, per_source, run)
     return found
+
+
+def document_ranges(path: Any, n_parts: int, run: Run) -> list[LineRange | Documents]:
+    """The parts of one file with a document per line."""
+    if not _is_plain(path):
+        return [Documents(path, 0, None)]
+    index = _Index.of(path, run)
+    return [index.lines(*bounds) for bounds in _even(0, index.n_lines, n_parts)]
 
 
 def _divided(source: Any, n_parts: int, run: Run) -> list[Range]:
