@@ -12,6 +12,7 @@ where it was interrupted.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
 `python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
+`python -m benchmarks progress`: how far the remaining times that a fit shows are from the true ones.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
 `python -m benchmarks retrieval`: the best of up to a million candidates, compared with all, by an index, by NumPy.
 `python -m benchmarks shapes [--corpus A B]`: one component or lasso of every shape, beside the fastest lasso solver.
@@ -44,6 +45,7 @@ from . import (
     million,
     passes,
     peers,
+    progress,
     readability,
     retrieval,
     shapes,
@@ -79,6 +81,7 @@ def main() -> None:
         "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
         "passes": lambda: passes.run(arguments.corpus, arguments.pairs),
+        "progress": lambda: progress.run(arguments.corpus, arguments.pairs),
         "readability": lambda: readability.run(arguments.corpus, arguments.join, arguments.show),
         "retrieval": retrieval.run,
         "shapes": lambda: shapes.run(arguments.repeats, arguments.corpus),

@@ -87,6 +87,11 @@ def connect(address: str, *, security: Any = None, timeout: float = 30.0) -> Any
         raise ClusterError(
             f"there is no scheduler at {address} ({_first_line(error)}); start one, for example: dask scheduler."
         ) from error
+    except TypeError as error:
+        raise ClusterError(
+            f"the scheduler at {address} is encrypted, and there are no certificates; pass "
+            "security=distributed.Security(...), or give Dask's configuration the certificates."
+        ) from error
     except ClusterError:
         if client is not None:
             client.close()
@@ -162,6 +167,7 @@ def results(client: Any, futures: Sequence[Any], before: Sequence[Any] = ()) -> 
 
 def _gathered(client: Any, futures: list[Any]) -> list[Any]:
     gathering = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
+<<<<<<< HEAD
     health = _Health(client)
     try:
         while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
@@ -169,6 +175,20 @@ def _gathered(client: Any, futures: list[Any]) -> list[Any]:
         return list(gathering.result())
     finally:
         gathering.cancel()
+=======
+    lost_since = stuck_since = waiting_since = None
+    while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
+        _check_scheduler(client)
+        unfinished = [future.status for future in futures if future.status != "finished"]
+        idle, possible = (_is_idle(client), bool(workers_of(client))) if unfinished else (False, True)
+        lost_since = _since(lost_since, "lost" in unfinished)
+        stuck_since = _since(stuck_since, idle and possible)
+        waiting_since = _since(waiting_since, idle and not possible)
+        if any(since is not None and time.monotonic() - since > _LOOK for since in (lost_since, stuck_since)):
+            raise LostError("tasks wait for workers that are gone or paused")
+        _check_patience(waiting_since)
+    return list(gathering.result())
+>>>>>>> ee60cb1ad2451a257d200de53e5eb30ab22be8af
 
 
 def some_done(client: Any, futures: Sequence[Any]) -> list[Any]:
@@ -339,8 +359,8 @@ def attempted(compute: Callable[[], Result], again: Callable[[], None], tries: i
         except LostError as error:
             lost = error
     raise ClusterError(
-        f"data were lost with their workers {tries} times in a row ({lost}); use workers that stay, or data that the "
-        "workers can read again."
+        f"workers were lost, and what they kept, {tries} times in a row ({lost}), most likely for lack of memory; give "
+        "them more memory, use more workers, or data that workers can read again."
     ) from lost
 
 

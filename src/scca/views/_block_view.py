@@ -114,12 +114,13 @@ class BlockView(PrimalView):
     `shifted` as for `Preparation.view`, a decision for all blocks. With `factors`, every sample times its own.
     """
 
+    _plain: "BlockView | None" = None  # without the factors
+
     def __init__(self, samples: BlockRows, preparation: "Preparation", shifted: bool, factors: Any = None):
         self.samples, self.preparation = samples, preparation
         self.shape, self.n_stored = samples.shape, samples.n_stored
         self.elsewhere = samples.elsewhere
         self._shifted, self._factors = shifted, factors
-        self._plain: BlockView = self
         self._name = unique()
 
     @property
@@ -131,7 +132,7 @@ class BlockView(PrimalView):
 
     def _of_block(self, block: Block) -> FeatureView:
         assert self.preparation is not None
-        if self._plain is not self:
+        if self._plain is not None:
             return self._plain.of_block(block).reweighted(self._factors.of_block(block))
         view = self.preparation.view(self.samples.of_block(block), shifted=self._shifted)
         counted = self.samples.elsewhere.counted(block)
@@ -140,7 +141,7 @@ class BlockView(PrimalView):
     def chosen(self, rows: AllBut) -> "BlockView":
         """Without some samples."""
         assert self.preparation is not None
-        assert self._plain is self
+        assert self._plain is None
         return BlockView(self.samples.chosen(rows), self.preparation, self._shifted)
 
     def reweighted(self, factors: Any) -> "BlockView":
