@@ -3,6 +3,7 @@
 import tempfile
 import time
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from scca.cli._progress import Estimate
@@ -48,7 +49,7 @@ def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, n_components: int
 def _stages(shown: list[_Shown]) -> list[list[_Shown]]:
     """What was shown of each stage, and the moment that the next one began."""
     starts = [i for i, each in enumerate(shown) if not i or each.what != shown[i - 1].what]
-    return [shown[start : end + 1] for start, end in zip(starts, starts[1:], strict=False)]
+    return [shown[start : end + 1] for start, end in pairwise(starts)]
 
 
 def _row(stage: list[_Shown]) -> list[str] | None:

@@ -167,28 +167,10 @@ def results(client: Any, futures: Sequence[Any], before: Sequence[Any] = ()) -> 
 
 def _gathered(client: Any, futures: list[Any]) -> list[Any]:
     gathering = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
-<<<<<<< HEAD
     health = _Health(client)
-    try:
-        while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
-            health.check(futures)
-        return list(gathering.result())
-    finally:
-        gathering.cancel()
-=======
-    lost_since = stuck_since = waiting_since = None
     while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
-        _check_scheduler(client)
-        unfinished = [future.status for future in futures if future.status != "finished"]
-        idle, possible = (_is_idle(client), bool(workers_of(client))) if unfinished else (False, True)
-        lost_since = _since(lost_since, "lost" in unfinished)
-        stuck_since = _since(stuck_since, idle and possible)
-        waiting_since = _since(waiting_since, idle and not possible)
-        if any(since is not None and time.monotonic() - since > _LOOK for since in (lost_since, stuck_since)):
-            raise LostError("tasks wait for workers that are gone or paused")
-        _check_patience(waiting_since)
+        health.check(futures)
     return list(gathering.result())
->>>>>>> ee60cb1ad2451a257d200de53e5eb30ab22be8af
 
 
 def some_done(client: Any, futures: Sequence[Any]) -> list[Any]:
