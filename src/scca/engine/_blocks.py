@@ -40,11 +40,19 @@ class Block:
         self._renew()
 
     def _renew(self) -> None:
+        self._lasting: dict[Hashable, Any] = {}
         self._derived: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = RLock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Block, (self.first, self.data)
+
+    def lasting(self, name: Hashable, compute: Callable[[], Any]) -> Any:
+        """The result of `compute`, which has this name, computed once: what all else is derived from."""
+        with self._lock:
+            if name not in self._lasting:
+                self._lasting[name] = compute()
+            return self._lasting[name]
 
     def derived(self, name: Hashable, compute: Callable[[], Any]) -> Any:
         """The result of `compute`, which has this name; computed again if it has not been used for long."""

@@ -61,7 +61,7 @@ class BlockRows:
 
     def of_block(self, block: Block) -> Any:
         data = block.data[self.name]
-        return block.derived(("data", self.name), lambda: Compressed(data)) if sp.issparse(data) else data
+        return block.lasting(self.name, lambda: Compressed(data)) if sp.issparse(data) else data
 
     @property
     def counted(self) -> "Counted":
