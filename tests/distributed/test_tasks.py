@@ -124,7 +124,7 @@ class TestSamplesInBlocks:
             return pairs.X.chosen(test)[:, :1], pairs.Y.chosen(test)[:, :1]
 
         held_out_correlations(scores, Pairs(x, y, ()), 1, 2, 2, np.random.RandomState(0))
-        assert seen == [os.getpid()] * 3
+        assert set(seen) == {os.getpid()}
 
 
 class TestTasks:

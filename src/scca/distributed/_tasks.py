@@ -22,10 +22,10 @@ def tasks_on(client: Any) -> AbstractContextManager[None]:
 
     Everything that takes `n_jobs` (held-out folds of `SparseCCA`, `SparseCCACV`, `permutation_test`,
     `stability_selection`, `scca.reproduce`) then sends its fits to the workers, one per thread at a time, whatever
-    `n_jobs` is. The data are sent once to all workers. The results are the same, bit by bit on machines of one kind.
-    What was running on a worker that is lost is done again on another. After a failure or Ctrl-C, workers drop what
-    they have not begun, and the result of what they are at. A fit to samples in blocks, all of whose work is on the
-    cluster anyway, has its folds one after another.
+    `n_jobs` is. The data are sent once, and workers pass them on to each other. The results are the same, bit by bit on
+    machines of one kind. What was running on a worker that is lost is done again on another. After a failure or Ctrl-C,
+    workers drop what they have not begun, and the result of what they are at. A fit to samples in blocks, all of whose
+    work is on the cluster anyway, has its folds one after another. Folds on workers are not stored in a checkpoint.
 
     Parameters
     ----------
