@@ -173,8 +173,8 @@ def test_wrong_files_are_refused_in_one_sentence(client, files, tmp_path):
         read_pairs(client, files[0], tmp_path / "short.fr")
     with pytest.raises(PairError, match=r"nothing.en does not exist"):
         read_pairs(client, tmp_path / "nothing.en", files[1])
-    (tmp_path / "latin.fr").write_bytes(b"caf\xe9\n" * 400)
-    with pytest.raises(PairError, match=r"not UTF-8: byte 0xe9 at offset 3 \(line 1\)"):
+    (tmp_path / "latin.fr").write_bytes(b"cafe\n" * 399 + b"caf\xe9\n")
+    with pytest.raises(PairError, match=r"not UTF-8: byte 0xe9 at offset 1998 \(line 400\)"):
         read_pairs(client, files[0], tmp_path / "latin.fr")
     with pytest.raises(PairError, match="Pair 2 of block 0 is not a pair of strings"):
         pairs_of(client, client.scatter([[("a", "b"), ("a", 1)]]))
