@@ -165,6 +165,8 @@ def results(client: Any, futures: Sequence[Any], before: Sequence[Any] = ()) -> 
 
 
 def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    if client.status != "running":
+        _check_scheduler(client)
     gathering = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
     lost_since = stuck_since = waiting_since = None
     while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
