@@ -24,6 +24,7 @@ __all__ = [
 _LOOK = 2.0  # seconds between looks at the health of the cluster
 _PATIENCE = 300.0  # seconds to wait for a cluster without workers that can work
 _ANSWER = 10.0  # seconds in which a scheduler says that it is there
+_PAUSE = 0.5  # seconds before another attempt, in which the scheduler may notice who is gone
 _LOOPBACK = "127.0.0.1"
 
 Result = TypeVar("Result")
@@ -294,6 +295,7 @@ def attempted(compute: Callable[[], Result], again: Callable[[], None], tries: i
     for _ in range(tries):
         try:
             if lost is not None:
+                time.sleep(_PAUSE)
                 again()
             return compute()
         except LostError as error:
