@@ -205,7 +205,7 @@ class TestTooLittleMemory:
         eventually(lambda: executing(breakable))
         breakable.run(paused)
         try:
-            assert not workers_of(breakable)
+            eventually(lambda: not workers_of(breakable))
             assert not _is_idle(breakable)
             assert results(breakable, [future]) == [None]
             eventually(lambda: _is_idle(breakable))
