@@ -111,14 +111,16 @@ def _ended(process):
     process.wait()
 
 
-def kill_worker(client, address):
-    """End the process of a worker at once."""
-    pid = client.run(os.getpid, workers=[address])[address]
-    os.kill(pid, signal.SIGKILL)
+def kill_worker(client):
+    """End the process of one of the workers at once."""
+    found = {}
+    while not found:  # others may have ended just now
+        found = client.run(os.getpid, on_error="ignore")
+    os.kill(found[min(found)], signal.SIGKILL)
 
 
 def kill_all_workers(client):
-    for pid in client.run(os.getpid).values():
+    for pid in client.run(os.getpid, on_error="ignore").values():
         os.kill(pid, signal.SIGKILL)
 
 
@@ -134,12 +136,18 @@ def running(dask_worker):
     dask_worker.status = Status.running
 
 
-def eventually(condition, seconds=30.0):
+def eventually(condition, seconds=60.0):
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.05)
+
+
+def executing(client):
+    """How many tasks the workers say that they execute."""
+    workers = client.scheduler_info(n_workers=-1)["workers"].values()
+    return sum(worker["metrics"].get("task_counts", {}).get("executing", 0) for worker in workers)
 
 
 def keys_of(client):

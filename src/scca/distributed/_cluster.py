@@ -26,6 +26,7 @@ __all__ = [
 _LOOK = 2.0  # seconds between looks at the health of the cluster
 _PATIENCE = 300.0  # seconds to wait for a cluster without workers that can work
 _ANSWER = 10.0  # seconds in which a scheduler says that it is there
+_PAUSE = 0.5  # seconds before another attempt, in which the scheduler may notice who is gone
 _LOOPBACK = "127.0.0.1"
 _EXPLAINED = "_explained"  # attribute of an error that is what a user should see
 
@@ -166,6 +167,8 @@ def results(client: Any, futures: Sequence[Any], before: Sequence[Any] = ()) -> 
 
 
 def _gathered(client: Any, futures: list[Any]) -> list[Any]:
+    if client.status != "running":
+        _check_scheduler(client)
     gathering = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
     health = _Health(client)
     while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
@@ -336,6 +339,7 @@ def attempted(compute: Callable[[], Result], again: Callable[[], None], tries: i
     for _ in range(tries):
         try:
             if lost is not None:
+                time.sleep(_PAUSE)
                 again()
             return compute()
         except LostError as error:

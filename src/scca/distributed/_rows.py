@@ -113,8 +113,9 @@ def _of_pairs(client: Any, submit: Callable[[], list[Any]]) -> tuple[BlockRows, 
     def make() -> list[Any]:
         with explained(client):
             checked = [client.submit(_checked, pair, i, pure=False) for i, pair in enumerate(submit())]
-            sizes = results(client, [client.submit(_n_rows, pair, pure=False) for pair in checked], before=checked)
-            starts = np.cumsum([0, *sizes])[:-1].tolist()
+            counting = [client.submit(_n_rows, pair, pure=False) for pair in checked]
+        starts = np.cumsum([0, *results(client, counting, before=checked)])[:-1].tolist()
+        with explained(client):
             return [client.submit(_block, start, pair, pure=False) for start, pair in zip(starts, checked, strict=True)]
 
     return block_views(client, make)
