@@ -78,6 +78,10 @@ def connect(address: str, *, security: Any = None, timeout: float = 30.0) -> Any
         client.wait_for_workers(1, timeout=timeout)
         _check_versions(client)
         return client
+    except ClusterError:
+        if client is not None:
+            client.close()
+        raise
     except (OSError, ValueError, TimeoutError) as error:
         if client is not None:
             client.close()
@@ -93,10 +97,6 @@ def connect(address: str, *, security: Any = None, timeout: float = 30.0) -> Any
             f"the scheduler at {address} is encrypted, and there are no certificates; pass "
             "security=distributed.Security(...), or give Dask's configuration the certificates."
         ) from error
-    except ClusterError:
-        if client is not None:
-            client.close()
-        raise
 
 
 def _check_versions(client: Any) -> None:
