@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-PARTS = ("scca", "scca.datasets", "scca.retrieval", "scca.generation", "scca.inference", "scca.text")
+PARTS = (
+    "scca",
+    "scca.datasets",
+    "scca.retrieval",
+    "scca.generation",
+    "scca.inference",
+    "scca.text",
+    "scca.distributed",
+)
 
 
 def public_objects() -> dict[str, object]:

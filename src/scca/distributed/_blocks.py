@@ -57,6 +57,8 @@ class DaskBlocks(Elsewhere):
         Returns the futures of all blocks, in order. Called again if blocks are lost that Dask cannot compute anew.
     total : int
         Number of samples.
+    futures : list of futures, optional
+        The blocks, if `make` has been called already.
     """
 
     def __init__(self, client: Any, make: Callable[[], list[Any]], total: int, futures: list[Any] | None = None):
@@ -72,15 +74,18 @@ class DaskBlocks(Elsewhere):
         return self._kept.client
 
     def without(self, left_out: np.ndarray) -> "DaskBlocks":
+        """The same without some samples; none is left out yet."""
         found = DaskBlocks.__new__(DaskBlocks)
         Elsewhere.__init__(found, self.total, left_out)
         found._kept = self._kept
         return found
 
     def summed(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> Any:
+        """The sum over the blocks of `function(parts of the items, *arguments)`."""
         return self._result(_sum_of_blocks, (function, items, arguments), _added_up)
 
     def collected(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
+        """`function(parts of the items, *arguments)` of every block, in order."""
         found = self._result(_of_blocks, (function, items, arguments), _joined)
         return [found[i] for i in range(len(self._kept.futures))]
 
