@@ -19,7 +19,6 @@ from .million import written
 __all__ = ["run"]
 
 _HEADER = [
-    "pairs",
     "workers",
     "seconds",
     "ratio",
@@ -37,13 +36,12 @@ _HEADER = [
 def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, n_components: int = 20) -> None:
     """Half of the pairs, and all of them."""
     n_pairs = n_pairs or 50_000
-    rows = []
     with tempfile.TemporaryDirectory() as folder:
         whole = corpus or written(Path(folder), n_pairs)
         for size in (n_pairs // 2, n_pairs):
             files = _first(whole, size, Path(folder))
-            rows += _rows(files, size, n_components)
-    print_table(f"{n_components} components, held_out=0", _HEADER, rows)
+            title = f"{size:,} pairs, {n_components} components, held_out=0"
+            print_table(title, _HEADER, _rows(files, n_components))
 
 
 def _first(files: tuple[Path, Path], size: int, folder: Path) -> list[Path]:
@@ -56,12 +54,12 @@ def _first(files: tuple[Path, Path], size: int, folder: Path) -> list[Path]:
     return paths
 
 
-def _rows(files: list[Path], size: int, n_components: int) -> list[list[str]]:
+def _rows(files: list[Path], n_components: int) -> list[list[str]]:
     reset_peak()
     start = time.perf_counter()
     model = BilingualModel(n_components, held_out=0).fit(read_here(*files))
     alone = time.perf_counter() - start
-    rows = [[f"{size:,}", "none", f"{alone:.1f}", "1", "", "", "", "", "", f"{resident('VmHWM') / 1e9:.2f}", "", ""]]
+    rows = [["none", f"{alone:.1f}", "1", "", "", "", "", "", f"{resident('VmHWM') / 1e9:.2f}", "", ""]]
     for n_workers in (1, 2, 4):
         reset_peak()
         with local_cluster(n_workers) as client:
@@ -74,7 +72,6 @@ def _rows(files: list[Path], size: int, n_components: int) -> list[list[str]]:
             of_workers = max(client.run(resident, "VmHWM").values())
         rows.append(
             [
-                f"{size:,}",
                 str(n_workers),
                 f"{seconds:.1f}",
                 f"{seconds / alone:.2f}",
