@@ -133,6 +133,7 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
     defaults: dict[str, Any] = {
         "host": _LOOPBACK,
         "dashboard_address": f"{_LOOPBACK}:0",
+        "worker_dashboard_address": f"{_LOOPBACK}:0",  # otherwise everywhere, in Dask 2024.8
         "scheduler_kwargs": {"dashboard": False},
         "processes": True,
     }
