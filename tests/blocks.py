@@ -7,8 +7,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from scca.engine import Block, Elsewhere, added
-from scca.engine._blocks import parts_of
+from scca.engine import Block, Elsewhere, added, parts_of
 from scca.views import BlockRows
 
 NONE = np.empty(0, dtype=np.intp)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Block, Elsewhere, added, one_blas_thread, one_core
-from ..engine._blocks import Function, parts_of
+from ..engine import Block, Elsewhere, added, one_blas_thread, one_core, parts_of
 from ._cluster import attempted, distributed, explained, results, scattered, workers_of
 from ._payload import packed, unpacked
 
@@ -18,6 +17,8 @@ __all__ = ["DaskBlocks", "Traffic", "in_groups", "sent"]
 _FAN_IN = 4  # results that a task adds up
 _IN_GRAPH = 1 << 16  # bytes of arguments that are sent with a task; more are sent to the workers beforehand
 _NONE = np.empty(0, dtype=np.intp)
+
+Function = Callable[..., Any]  # as for `Elsewhere`
 
 
 @dataclass

@@ -4,7 +4,7 @@ import asyncio
 import concurrent.futures
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from .._version import __version__
@@ -137,13 +137,15 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
         "scheduler_kwargs": {"dashboard": False},
         "processes": True,
     }
-    with (
-        distributed().LocalCluster(
-            n_workers=n_workers, threads_per_worker=threads_per_worker, **(defaults | settings)
-        ) as cluster,
-        distributed().Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    cluster = distributed().LocalCluster(
+        n_workers=n_workers, threads_per_worker=threads_per_worker, **(defaults | settings)
+    )
+    try:
+        with distributed().Client(cluster, set_as_default=False) as client:
+            yield client
+    finally:
+        with suppress(KeyError):  # Dask's own, of a worker that ended; all is closed by then
+            cluster.close()
 
 
 def workers_of(client: Any) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Many fits and long ones: splitting pairs, running tasks, progress, checkpoints, warnings, threads of BLAS."""
 
 from ._blas import blas_threads_for, one_blas_thread
-from ._blocks import AllBut, Block, Elsewhere, SampleValues, added, each, samples_elsewhere, summed, unique
+from ._blocks import AllBut, Block, Elsewhere, SampleValues, added, each, parts_of, samples_elsewhere, summed, unique
 from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
 from ._pairs import Pairs, Samples
 from ._run import Progress, check_n_jobs, run_tasks
@@ -26,6 +26,7 @@ __all__ = [
     "SampleValues",
     "AllBut",
     "samples_elsewhere",
+    "parts_of",
     "unique",
     # tasks
     "run_tasks",

@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AllBut", "Block", "Elsewhere", "SampleValues", "added", "each", "samples_elsewhere", "summed", "unique"]
+__all__ = [
+    "AllBut",
+    "Block",
+    "Elsewhere",
+    "SampleValues",
+    "added",
+    "each",
+    "parts_of",
+    "samples_elsewhere",
+    "summed",
+    "unique",
+]
 
 _MOST_DERIVED = 16  # results that a block keeps: the views, weights of samples and scores in use at a time
 
