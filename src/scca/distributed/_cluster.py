@@ -5,6 +5,7 @@ import concurrent.futures
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any, TypeVar
 
 from .._version import __version__
@@ -137,6 +138,7 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
         "scheduler_kwargs": {"dashboard": False},
         "processes": True,
     }
+    _let_workers_start_again()
     cluster = distributed().LocalCluster(
         n_workers=n_workers, threads_per_worker=threads_per_worker, **(defaults | settings)
     )
@@ -146,6 +148,15 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
     finally:
         with suppress(KeyError):  # Dask's own, of a worker that ended; all is closed by then
             cluster.close()
+
+
+@cache
+def _let_workers_start_again() -> None:
+    """However long it takes, unless the user has set a time: by default, Dask gives up a worker after 15 s."""
+    distributed()  # whose defaults come first
+    import dask
+
+    dask.config.update_defaults({"distributed": {"deploy": {"lost-worker-timeout": "1 day"}}})
 
 
 def workers_of(client: Any) -> dict[str, int]:
