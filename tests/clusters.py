@@ -165,6 +165,12 @@ def memory_hungry(items):
     return len(taken)
 
 
+def wait_for(event):
+    from distributed import Event
+
+    return Event(event).wait(60)
+
+
 def column_sums(items):
     return items[0].sum(axis=0)
 

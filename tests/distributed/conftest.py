@@ -25,7 +25,6 @@ def _breakable():
 def breakable(_breakable):
     """The client of three workers, which start again if they end."""
     yield _breakable
-    _breakable.cluster.scale(3)
     _breakable.wait_for_workers(3, timeout=120)
 
 

@@ -3,7 +3,6 @@
 import os
 import signal
 import threading
-import time
 from functools import partial
 
 import dask
@@ -26,14 +25,16 @@ from clusters import (
     planted_pair,
     running,
     slow_sum,
+    wait_for,
 )
+from distributed import Event
 from subprocesses import start_program
 
 import scca.distributed._blocks as blocks
 import scca.distributed._cluster as cluster_module
 from scca.distributed import ClusterError, connect, local_cluster, read_rows, rows_of, scatter
 from scca.distributed._cluster import LostError, _is_idle, attempted, results, workers_of
-from scca.engine import Checkpoint, summed
+from scca.engine import Checkpoint, summed, unique
 
 MOMENTS = ["sent", "submitted"]
 
@@ -201,13 +202,15 @@ class TestTooLittleMemory:
     def test_is_not_suspected_of_a_paused_worker_that_computes(self, breakable):
         """It ends what it has begun."""
         eventually(lambda: _is_idle(breakable))
-        future = breakable.submit(time.sleep, 3.0, pure=False)
+        event = Event(unique(), client=breakable)
+        future = breakable.submit(wait_for, event.name, pure=False)
         eventually(lambda: executing(breakable))
         breakable.run(paused)
         try:
             eventually(lambda: not workers_of(breakable))
             assert not _is_idle(breakable)
-            assert results(breakable, [future]) == [None]
+            event.set()
+            assert results(breakable, [future]) == [True]
             eventually(lambda: _is_idle(breakable))
         finally:
             breakable.run(running)

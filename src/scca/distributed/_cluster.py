@@ -5,6 +5,7 @@ import concurrent.futures
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from typing import Any, TypeVar
 
 from .._version import __version__
@@ -136,16 +137,29 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
     defaults: dict[str, Any] = {
         "host": _LOOPBACK,
         "dashboard_address": f"{_LOOPBACK}:0",
+        "worker_dashboard_address": f"{_LOOPBACK}:0",  # otherwise everywhere, in Dask 2024.8
         "scheduler_kwargs": {"dashboard": False},
         "processes": True,
     }
-    with (
-        distributed().LocalCluster(
-            n_workers=n_workers, threads_per_worker=threads_per_worker, **(defaults | settings)
-        ) as cluster,
-        distributed().Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
+    _let_workers_start_again()
+    cluster = distributed().LocalCluster(
+        n_workers=n_workers, threads_per_worker=threads_per_worker, **(defaults | settings)
+    )
+    try:
+        with distributed().Client(cluster, set_as_default=False) as client:
+            yield client
+    finally:
+        with suppress(KeyError):  # Dask's own, of a worker that ended; all is closed by then
+            cluster.close()
+
+
+@cache
+def _let_workers_start_again() -> None:
+    """However long it takes, unless the user has set a time: by default, Dask gives up a worker after 15 s."""
+    distributed()  # whose defaults come first
+    import dask
+
+    dask.config.update_defaults({"distributed": {"deploy": {"lost-worker-timeout": "1 day"}}})
 
 
 def workers_of(client: Any) -> dict[str, int]:
