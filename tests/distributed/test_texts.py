@@ -184,6 +184,7 @@ def test_wrong_files_are_refused_in_one_sentence(client, files, tmp_path):
 
 def test_a_stopped_fit_goes_on_with_other_blocks(client, files, many, tmp_path, monkeypatch):
     monkeypatch.setattr("scca.engine._work._WORTH", 0.0)  # every step is stored
+    monkeypatch.setattr("scca.engine._together._N_CORES", 1)  # no thread of the stopped fit goes on beside the next one
     expected = fitted(read_here(*files))
     folder, steps = tmp_path / "partial", []
     write = Checkpoint.write

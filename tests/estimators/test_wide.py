@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import scca._arrays as arrays
+import scca.engine._together as working
 from scca import SparseCCA
 from scca.factors import _spectrum
 
@@ -49,6 +50,7 @@ def test_no_copy_of_the_whole(settings, mapped, tmp_path, monkeypatch):
     monkeypatch.setattr(arrays, "_TILE_ENTRIES", 1 << 14)
     monkeypatch.setattr(arrays, "_MOST_COPIED", 1 << 14)
     monkeypatch.setattr(_spectrum, "_MOST_COPIED", 1 << 14)
+    monkeypatch.setattr(working, "_N_CORES", 1)  # folds side by side have tiles and sums of their own each
     if mapped:
         X = in_file(X, tmp_path / "X.npy")
     SparseCCA(1).fit(*pair(20, 30, 30))  # compiles
