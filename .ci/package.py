@@ -46,7 +46,7 @@ def main(dist: Path) -> None:
         run("python", "-m", "pip", "install", "--quiet", f"{wheel}[all]")
         run("scca", "--version")
         run("scca", "demo", "--output", "demo", "--components", "5")
-        run("python", "-m", "pip", "install", "--quiet", "pytest")
+        run("python", "-m", "pip", "install", "--quiet", "pytest", "hypothesis")
         with tarfile.open(sdist) as archive:
             archive.extractall(folder, filter="data")
         (source,) = folder.glob("scca-*")
