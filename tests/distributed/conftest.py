@@ -9,7 +9,7 @@ from scca.distributed import local_cluster
 
 
 def pytest_collection_modifyitems(items):
-    """Tests with real processes are tried once more: on a busy machine Dask itself may time out at starts and ends."""
+    """Tests with real processes are tried once more, until all of them have passed often enough in a row without."""
     for item in items:
         if "distributed" in item.path.parts:
             item.add_marker(pytest.mark.flaky(reruns=1))
