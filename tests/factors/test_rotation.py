@@ -45,6 +45,18 @@ def test_starting_elsewhere_changes_the_rotation_and_not_the_factors(rng):
     np.testing.assert_allclose(np.abs(one.T @ other).max(axis=1), np.sum(one**2, axis=0), rtol=1e-4)
 
 
+@pytest.mark.parametrize(("n_rows", "n_factors"), [(40, 12), (3000, 8), (200, 60)])
+def test_no_plain_step_gains_anything(rng, n_rows, n_factors):
+    """The steps that go beyond plain ones end where those would."""
+    L = rng.standard_normal((n_rows, n_factors)) ** 3 @ ortho_group(n_factors, seed=3).rvs()
+    found = varimax(L)
+    B = L @ found.matrix
+    U, _, V = np.linalg.svd(L.T @ (B**3 - B * np.mean(B**2, axis=0)))
+    assert found.converged
+    assert criterion(L @ U @ V) <= criterion(B) * (1 + 1e-6)
+    assert criterion(B) > criterion(L)
+
+
 class TestEqualized:
     def test_rows_keep_their_direction_and_their_order_of_size(self, rng):
         loadings = rng.standard_normal((30, 4)) * np.linspace(0.01, 10, 30)[:, None]

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dposv
 from scipy.optimize import brentq
 
 from ..views import PrimalView, View
@@ -84,11 +85,13 @@ def weigh_features(
 
 def _regressed(gram: np.ndarray, target: np.ndarray, ridge: float) -> np.ndarray:
     """(gram + ridge)^-1 target."""
-    try:
-        return cho_solve(cho_factor(gram + ridge * np.eye(len(gram)), lower=True), target)
-    except LinAlgError:  # the ridge is below rounding error
+    ridged = gram.copy()
+    ridged.flat[:: len(gram) + 1] += ridge
+    _, w, problem = dposv(ridged.T, target, overwrite_a=True)  # there are thousands, of few features each
+    if problem:  # the ridge is below rounding error
         values, Q = eigh(gram)
         return Q @ ((Q.T @ target) / (np.maximum(values, 0.0) + ridge))
+    return w
 
 
 def _raised(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> float:

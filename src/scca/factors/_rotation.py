@@ -46,25 +46,35 @@ def equalized(loadings: np.ndarray) -> np.ndarray:
 def varimax(loadings: np.ndarray) -> Rotation:
     """The rotation R that maximises the variance of the squared entries of each column of `loadings` R, summed.
 
-    Every iteration solves an orthogonal Procrustes problem: with B = loadings R, the gradient of the criterion is
-    4 loadings'(B^3 - B diag(mean B^2)), and the next R is the orthogonal matrix nearest to it. The criterion never
-    decreases.
+    With B = loadings R, the gradient of the criterion is 4 loadings'(B^3 - B diag(mean B^2)), and a plain step goes to
+    the orthogonal matrix nearest to it, which never decreases the criterion. As gradients change steadily, a step
+    nearest to the gradient plus its last change gets further; if it gains nothing, a plain one is taken from where the
+    criterion was largest.
     """
     n_rows, n_factors = loadings.shape
     loadings = loadings[loadings.any(axis=1)]  # rows of zeros, of features that are not read, count in means alone
+    R = np.eye(n_factors)
     if not len(loadings):
-        return Rotation(np.eye(n_factors), True)
+        return Rotation(R, True)
     by_moments = n_factors <= _FEW_FACTORS and n_factors**3 < len(loadings)  # then an iteration costs less
-    R, before = np.eye(n_factors), -np.inf
+    best, largest, before = R, -np.inf, None  # where the criterion was largest, and the gradient there
+    is_plain = True
     with one_blas_thread():  # the same order of sums for any number of threads
-        gradient = (_gradient_by_moments if by_moments else _gradient_by_rows)(loadings, n_rows)
+        gradient_at = (_gradient_by_moments if by_moments else _gradient_by_rows)(loadings, n_rows)
         for _ in range(_MAX_ITER):
-            U, values, V = np.linalg.svd(gradient(R))
-            R, total = U @ V, float(values.sum())
-            if total - before <= _TOLERANCE * total:
-                return Rotation(R, True)
-            before = total
-    return Rotation(R, False)
+            gradient = gradient_at(R)
+            criterion = float(np.sum(R * gradient))  # times the number of rows
+            if before is None or criterion - largest > _TOLERANCE * criterion:
+                direction = gradient if before is None else 2.0 * gradient - before
+                is_plain = before is None
+                best, largest, before = R, criterion, gradient
+            elif is_plain:
+                return Rotation(best, True)
+            else:
+                direction, is_plain = before, True
+            U, _, V = np.linalg.svd(direction)
+            R = U @ V
+    return Rotation(best, False)
 
 
 def _gradient_by_rows(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray], np.ndarray]:
