@@ -10,30 +10,31 @@ from scca.datasets import load_trilingual
 
 # every step is stored, and samples are treated as if they were many: weighted, and without stored scores
 PROGRAM = """
-import os, signal, sys
+import os, signal, sys, threading
 import numpy as np
 import scca.engine._checkpoint as checkpoint, scca.engine._work as work
 import scca.factors._balance as balance, scca.factors._scores as scores, scca.factors._shared as shared
 work._WORTH = 0.0
 balance._MANY = shared._FEW = scores._MOST_STORED = 0
 last, sent, half = int(sys.argv.pop(1)), getattr(signal, sys.argv.pop(1)), sys.argv.pop(1) == "half"
-written = 0
+written, counting = 0, threading.Lock()
 store = np.savez
-def counted(file, **arrays):
-    global written
-    written += 1
-    if written == last and half:
+def halved(file, **arrays):
+    if half and written + 1 == last:
         file.write(b"PK")
         file.flush()
         os.kill(os.getpid(), sent)
     store(file, **arrays)
-checkpoint.np = type("numpy", (), {**vars(np), "savez": staticmethod(counted)})
+checkpoint.np = type("numpy", (), {**vars(np), "savez": staticmethod(halved)})
 write = checkpoint.Checkpoint.write
-def stopping(self, name, arrays):
+def counted(self, name, arrays):
+    global written
     write(self, name, arrays)
-    if written == last and not half:
-        os.kill(os.getpid(), sent)
-checkpoint.Checkpoint.write = stopping
+    with counting:  # what is counted is stored: a signal may end other threads in the middle of a step
+        written += 1
+        if written == last and not half:
+            os.kill(os.getpid(), sent)
+checkpoint.Checkpoint.write = counted
 import atexit
 atexit.register(lambda: print("written", written))
 from scca.cli import main

@@ -10,6 +10,7 @@ from scca.engine import (
     Checkpoint,
     CheckpointError,
     CheckpointWarning,
+    Stage,
     kept,
     long_work,
     part_of,
@@ -187,3 +188,51 @@ def test_reports_say_what_they_are_part_of():
         report("reading", 5, 4)  # an estimated total may have been too low
     report("nobody listens", 1, 1)
     assert seen == [("reading", 1, 4), ("pairs left out: factors", 2, 4), ("reading", 4, 4)]
+
+
+class TestStage:
+    @staticmethod
+    def reported(work):
+        told = []
+        with long_work(lambda *what: told.append(what)):
+            work()
+        assert all(total == 1.0 for _, _, total in told)
+        assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+        return [(what, pytest.approx(done)) for what, done, _ in told]
+
+    def test_what_its_steps_report_is_a_part_of_it(self):
+        def work():
+            stage = Stage("factors", 4.0)
+            with stage.step(1.0):
+                report("one thing", 5, 10)
+            with stage.step(3.0):
+                report("another", 1, 3)
+
+        expected = [0.0, 0.125, 0.25, 0.25, 0.5, 1.0]
+        assert self.reported(work) == [("factors", done) for done in expected]
+
+    def test_within_a_step_of_another_is_a_part_of_that(self):
+        def work():
+            outer, inner = Stage("factors", 2.0), Stage("products", 10.0)
+            with outer.step(1.0), inner.step(5.0):
+                report("rows", 1, 2)
+            report("rows", 1, 1)  # no longer in a step
+
+        expected = [("factors", done) for done in (0.0, 0.0, 0.125, 0.25, 0.5)]
+        assert self.reported(work) == [*expected, ("rows", 1.0)]
+
+    def test_that_takes_longer_than_was_said_ends_at_its_end(self):
+        def work():
+            stage = Stage("factors", 2.0)
+            for _ in range(3):
+                with stage.step(1.0):
+                    pass
+
+        assert self.reported(work)[-1] == ("factors", 1.0)
+
+    def test_that_fails_does_not_report_its_end(self):
+        def work():
+            with pytest.raises(KeyError), Stage("factors", 1.0).step(1.0):
+                raise KeyError
+
+        assert self.reported(work) == [("factors", 0.0)]

@@ -20,7 +20,7 @@ from ._run import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome
 from ._splits import Split, consecutive_folds, random_folds
 from ._together import inner, one_core, parts, times, together
 from ._warnings import Collector, collected, say_once, silenced, warn
-from ._work import Report, kept, long_work, part_of, report, unreported
+from ._work import Report, Stage, kept, long_work, part_of, report, unreported
 
 __all__ = [
     # pairs
@@ -69,6 +69,7 @@ __all__ = [
     "long_work",
     "part_of",
     "report",
+    "Stage",
     "unreported",
     "kept",
     "Checkpoint",

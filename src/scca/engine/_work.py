@@ -11,7 +11,7 @@ import numpy as np
 
 from ._checkpoint import Checkpoint
 
-__all__ = ["Report", "kept", "long_work", "part_of", "report", "unreported"]
+__all__ = ["Report", "Stage", "kept", "long_work", "part_of", "report", "unreported"]
 
 _WORTH = 1.0  # seconds that a step has to take to be stored
 
@@ -26,6 +26,16 @@ class _Work:
     checkpoint: Checkpoint | None = None
     whole: str = ""  # what the current work is a part of, for users
     step: str = ""  # and for the checkpoint
+    stretch: "_Stretch | None" = None  # of a stage, that the current work is
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """The part of a stage from `start` to `stop`, shares of it."""
+
+    what: str
+    start: float
+    stop: float
 
 
 _NO_WORK = _Work()
@@ -65,8 +75,42 @@ def unreported() -> Iterator[None]:
 def report(what: str, done: float, total: float) -> None:
     """Say how much of something is done, in any unit that is proportional to time."""
     work = _work.get()
-    if work.report is not None:
-        work.report(f"{work.whole}: {what}" if work.whole else what, min(done, total), total)
+    if work.report is None:
+        return
+    done = min(done, total)
+    if (stretch := work.stretch) is not None:
+        within = done / total if total > 0 else 1.0
+        what, done, total = stretch.what, stretch.start + (stretch.stop - stretch.start) * within, 1.0
+    work.report(f"{work.whole}: {what}" if work.whole else what, done, total)
+
+
+class Stage:
+    """Work in several steps, reported as one: what a step reports counts as a part of it.
+
+    Parameters
+    ----------
+    what : str
+        What is being done, for users.
+    length : float
+        Of all steps together, in any unit that is proportional to time.
+    """
+
+    def __init__(self, what: str, length: float):
+        self._what, self._length, self._done = what, length, 0.0
+
+    @contextmanager
+    def step(self, length: float) -> Iterator[None]:
+        """A context of one step; of a stage within a step, the outer one is reported."""
+        outer = _work.get().stretch or _Stretch(self._what, 0.0, 1.0)
+        start, stop = (
+            outer.start + (outer.stop - outer.start) * min(at / self._length, 1.0)
+            for at in (self._done, self._done + length)
+        )
+        with _with(stretch=_Stretch(outer.what, start, stop)):
+            report(self._what, 0.0, 1.0)
+            yield
+            report(self._what, 1.0, 1.0)
+        self._done += length
 
 
 def kept(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..engine import kept, one_blas_thread
+from ..engine import Stage, kept, one_blas_thread
 from ..factors import (
     Nets,
     Scores,
@@ -36,6 +36,7 @@ _POWERS = (0.3, 3.0)  # bounds on the power of the penalty that the number of we
 _STEPS = (0.5, 2.0)  # bounds on the ratio of a penalty to the one tried before
 _INSIDE = (0.25, 0.75)  # where between two penalties, one too low and one that need not be so high, the next one lies
 _TRIALS = 100  # of penalties; far fewer suffice unless products overflow
+_SELECTING, _WEIGHING = 3.0, 1.0  # about how long they take for a view, relative to each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +81,19 @@ class RenderingPath:
         T = self._T
         most_explained = _most_explained(len(T), settings)
         ridge = np.full(T.shape[1], _OF_WEIGHTS * settings.ridge)
+        n_sparse = len(self._views) - len(settings.dense)
+        stage = Stage("features", n_sparse * (_SELECTING + 2 * _WEIGHING))
         renderings = {}
         for name, view in self._views.items():
             if name in settings.dense:
                 renderings[name] = _dense(view, T, settings.ridge)
                 continue
-            selected = kept(f"features of {name}", partial(self._selected, name, settings), _as_arrays, _as_results)
+            with stage.step(_SELECTING):
+                selected = kept(f"features of {name}", partial(self._selected, name, settings), _as_arrays, _as_results)
             weights = np.column_stack([result.w for result in selected])
             found = _rendering(view, weights, selected, ridge)
-            renderings[name] = self._weighed(name, found, lambda: T, most_explained)
+            with stage.step(_WEIGHING):
+                renderings[name] = self._weighed(name, found, lambda: T, most_explained)
         if len(settings.dense) == len(renderings):
             return renderings
         scores = {name: scores_of([r.view], [r.weights]) for name, r in renderings.items()}
@@ -96,10 +101,11 @@ class RenderingPath:
         def of_others(name: str) -> Scores:
             return _scores_of_others(name, scores, T, np.sqrt(self._squares))
 
-        return {
-            name: r if name in settings.dense else self._weighed(name, r, partial(of_others, name), 1.0)
-            for name, r in renderings.items()
-        }
+        for name, rendering in renderings.items():
+            if name not in settings.dense:
+                with stage.step(_WEIGHING):
+                    renderings[name] = self._weighed(name, rendering, partial(of_others, name), 1.0)
+        return renderings
 
     def _weighed(
         self, name: str, rendering: Rendering, targets: Callable[[], Scores], most_explained: float
@@ -136,7 +142,7 @@ class RenderingPath:
             with one_blas_thread():  # the same order of sums for any number of threads
                 entries = correlations(list(sparse.values()), self._T)
             self._selections = {
-                view: _SelectionPath(f"features of {view}", sparse[view], found, self._squares, settings)
+                view: _SelectionPath(sparse[view], found, self._squares, settings)
                 for view, found in zip(sparse, entries, strict=True)
             }
         return self._selections[name].at(settings)
@@ -145,14 +151,10 @@ class RenderingPath:
 class _SelectionPath:
     """The elastic nets of one view, at one penalty after another; `correlations` are A'T."""
 
-    def __init__(
-        self, what: str, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings
-    ):
+    def __init__(self, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings):
         self._is_dual = view.columns_are_samples
         self._entry = 2.0 * np.abs(correlations)
-        self._nets = Nets(
-            view, correlations, squares, settings.ridge, **settings.effort, room=_ROOM * settings.most, what=what
-        )
+        self._nets = Nets(view, correlations, squares, settings.ridge, **settings.effort, room=_ROOM * settings.most)
         self._automatic: list[ComponentResult] | None = None
         self._before: tuple[Penalty, list[ComponentResult]] | None = None
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import each, kept, report
+from ..engine import Stage, each, kept
 from ..views import PreparedView
 from ._scores import PooledScores, Scores, row_squares
 from ._shared import SharedFactors, factor_cost, orthonormal, shared_factors
@@ -33,22 +33,22 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
     if n < _MANY:
         return shared_factors(views, n_components, ridges)
     rough, last = factor_cost(views, n_components, _FEATURES), factor_cost(views, n_components)
+    stage = Stage("factors", _ROUNDS * rough + last)
     weights = None
     for i in range(_ROUNDS):
-        report("factors", i * rough, _ROUNDS * rough + last)
         weighted = _reweighted(views, weights)
-        squares = kept(
-            f"weights {i + 1}",
-            partial(_squares, weighted, n_components, ridges),
-            _packed,
-            partial(_unpacked, weighted),
-        )
+        with stage.step(rough):
+            squares = kept(
+                f"weights {i + 1}",
+                partial(_squares, weighted, n_components, ridges),
+                _packed,
+                partial(_unpacked, weighted),
+            )
         if squares is None:
             return shared_factors(views, n_components, ridges)
         weights = _next_weights(squares, weights)
-    report("factors", _ROUNDS * rough, _ROUNDS * rough + last)
-    found = shared_factors(_reweighted(views, weights), n_components, ridges)
-    report("factors", _ROUNDS * rough + last, _ROUNDS * rough + last)
+    with stage.step(last):
+        found = shared_factors(_reweighted(views, weights), n_components, ridges)
     return SharedFactors(orthonormal(_unweighted(found.scores, views, weights)), found.values, found.residuals)
 
 

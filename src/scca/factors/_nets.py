@@ -15,7 +15,7 @@ __all__ = ["Nets"]
 
 _FIRST = 75  # coordinates added at first
 _NOT_MANY_MORE = 2  # times as many
-_USUAL_ROUNDS, _NEARLY = 5, 0.8  # of products, and the share that further ones count as done, for progress
+_LEFT = 1 / 3  # of the time that nets take, at the end of each round: fewer and fewer are open
 _INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved
 
 CountAt = Callable[[float], int]
@@ -58,8 +58,6 @@ class Nets:
     ----------
     room : int
         Coordinates added to a working set at a time, at least.
-    what : str
-        What is reported as progress.
     """
 
     def __init__(
@@ -72,9 +70,7 @@ class Nets:
         tol: float,
         max_iter: int,
         room: int = _FIRST,
-        what: str = "features",
     ):
-        self._what = what
         self._view, self._ridge, self._tol, self._max_iter, self._room = view, ridge, tol, max_iter, room
         self._targets, self._squares = correlations, squares
         self._correlations = correlations.copy()  # with the residuals
@@ -103,8 +99,7 @@ class Nets:
                 if j not in going:
                     passes = self._nets[j].n_products - before[j]
                     solved[j] = self._result(j, mus[j], certificates[j].objective, gaps[j], n_iter, passes)
-            usual = min((n_iter + 1) / _USUAL_ROUNDS, _NEARLY)
-            report(self._what, len(solved) + len(going) * usual, len(penalties))
+            report("features", 1.0 - _LEFT**n_iter if going else 1.0, 1.0)
             if not going:
                 return solved
             self._grow({j: new[j] for j in going if len(new[j])})

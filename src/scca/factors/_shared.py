@@ -15,7 +15,7 @@ from ._iteration import Solutions, leading_solutions
 from ._products import Products
 from ._scores import PooledScores, Scores, inner_products, scores_of
 from ._spectrum import spectrum_of
-from ._whitened import of_two, whitened_solutions
+from ._whitened import of_two, whitened_cost, whitened_solutions
 
 __all__ = ["SharedFactors", "factor_cost", "orthonormal", "shared_factors"]
 
@@ -113,10 +113,8 @@ def orthonormal(pooled: Scores) -> Scores:
 
 def factor_cost(views: Sequence[View], n_components: int, most_features: int | None = None) -> float:
     """About how long `shared_factors` takes for many samples, in nanoseconds of a core; only ratios matter."""
-    n, stored = views[0].shape[0], [view.n_stored for view in views]
-    covariances = sum(a * b for i, a in enumerate(stored) for b in stored[i:]) / n
-    factorisations = 0.1 * max(min(view.shape[1], most_features or _MOST_FEATURES) for view in views) ** 3
-    return covariances + factorisations + 5.0 * n_components * sum(stored)
+    products = 5.0 * n_components * sum(view.n_stored for view in views)
+    return whitened_cost(views, most_features or _MOST_FEATURES) + products
 
 
 def _features(view: View) -> PrimalView | None:

@@ -6,16 +6,18 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from ..engine import parts, together
-from ..views import PrimalView
+from ..engine import Stage, parts, together
+from ..views import PrimalView, View
 from ._covariances import covariance
 from ._iteration import Solutions, residuals_of
 from ._products import Products, images
 from ._triangle import Triangle
 
-__all__ = ["of_two", "whitened_solutions"]
+__all__ = ["of_two", "whitened_cost", "whitened_solutions"]
 
 _ROWS = 1024  # of a product per task of a thread
+# About how long steps take with m features, in nanoseconds over m^3; only ratios matter.
+_OF_TRIANGLE, _OF_DIVISIONS, _OF_VECTORS = 0.006, 0.027, 0.07
 
 
 def whitened_solutions(
@@ -39,23 +41,41 @@ def whitened_solutions(
     return Solutions(values, vectors, residuals_of(of_kept, values)[1], n_components)
 
 
+def whitened_cost(views: Sequence[View], most_features: int) -> float:
+    """About how long it takes to find factors in so many features of each view, in nanoseconds."""
+    sizes = [min(view.shape[1], most_features) for view in views]
+    pairs = [(v, u) for v in range(len(views)) for u in range(v + 1)]
+    return sum(_cost_of(views, sizes, v, u) for v, u in pairs) + _OF_VECTORS * max(sizes) ** 3
+
+
+def _cost_of(views: Sequence[View], sizes: Sequence[int], v: int, u: int) -> float:
+    """Of the covariances of two views and dividing them by triangles, or of a view's own and their triangle."""
+    factor = _OF_TRIANGLE if v == u else _OF_DIVISIONS
+    return views[v].n_stored * views[u].n_stored / views[0].shape[0] + factor * max(sizes[v], sizes[u]) ** 3
+
+
 def _solved(
     views: Sequence[PrimalView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    triangles = []
-    for view, features, ridge in zip(views, kept, ridges, strict=True):
-        own = covariance(view, view, rows=features, columns=features)
-        own[np.diag_indices_from(own)] += ridge
-        triangles.append(Triangle(own))
+    sizes, triangles = [len(features) for features in kept], []
+    stage = Stage("factors", whitened_cost(views, max(sizes)))
+    for v, (view, features, ridge) in enumerate(zip(views, kept, ridges, strict=True)):
+        with stage.step(_cost_of(views, sizes, v, v)):
+            own = covariance(view, view, rows=features, columns=features)
+            own[np.diag_indices_from(own)] += ridge
+            triangles.append(Triangle(own))
 
     def between(v: int, u: int) -> np.ndarray:
-        half = triangles[v].forward(covariance(views[v], views[u], rows=kept[v], columns=kept[u]))
-        return triangles[u].forward(half.T).T
+        with stage.step(_cost_of(views, sizes, v, u)):
+            half = triangles[v].forward(covariance(views[v], views[u], rows=kept[v], columns=kept[u]))
+            return triangles[u].forward(half.T).T
 
     if len(views) == 2:
-        values, Z = of_two(between(0, 1), n_components)
+        M = between(0, 1)
+        with stage.step(_OF_VECTORS * max(sizes) ** 3):
+            values, Z = of_two(M, n_components)
     else:
-        ends = np.cumsum([0, *map(len, kept)])
+        ends = np.cumsum([0, *sizes])
         own_rows = [slice(*pair) for pair in pairwise(ends)]
         matrix = np.zeros((ends[-1], ends[-1]))
         for v in range(len(views)):
@@ -63,8 +83,7 @@ def _solved(
                 matrix[own_rows[v], own_rows[u]] = between(v, u)
         values, Z = eigh(matrix, lower=True, overwrite_a=True, subset_by_index=(ends[-1] - n_components, ends[-1] - 1))
         values, Z = values[::-1], Z[:, ::-1]
-    starts = np.cumsum([len(features) for features in kept])[:-1]
-    vectors = [triangle.backward(z) for triangle, z in zip(triangles, np.split(Z, starts), strict=True)]
+    vectors = [triangle.backward(z) for triangle, z in zip(triangles, np.split(Z, np.cumsum(sizes)[:-1]), strict=True)]
     return np.maximum(values, 0.0), vectors
 
 
