@@ -1,11 +1,13 @@
 """What long commands say about how far they are."""
 
 import io
+import sys
 
 import pytest
 from rich.console import Console
 
 from scca.cli._progress import Estimate, bars, duration, lines
+from scca.cli._terminal import Terminal
 
 
 class Clock:
@@ -98,3 +100,19 @@ def test_on_a_terminal_a_bar_that_is_gone_at_the_end():
         report("pairs left out: factors", 2, 4)
     assert "pairs left out: factors" in console.file.getvalue()
     assert console.file.getvalue().rstrip().endswith("\x1b[2K")
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "quiet", "shown"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_first_results_are_for_those_who_wait_at_a_terminal(monkeypatch, is_terminal, quiet, shown):
+    stream = io.StringIO()
+    stream.isatty = lambda: is_terminal
+    monkeypatch.setattr(sys, "stderr", stream)
+    Terminal(quiet).preview([(["judge", "trial"], ["juge", "procès"]), (["goal"], [])])
+    lines = stream.getvalue().splitlines()
+    assert lines == (
+        ["The first components, not yet tried on pairs left out:", "  judge, trial  |  juge, procès", "  goal  |  "]
+        if shown
+        else []
+    )

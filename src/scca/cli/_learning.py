@@ -147,7 +147,7 @@ def fit(
     with cluster.client(terminal) as client, continuing(checkpoint):
         pairs = pairs_for(client, files, languages=languages, columns=columns, drop_empty=drop_empty)
         with terminal.stages() as progress:
-            model.fit(pairs, progress=progress, checkpoint=checkpoint)
+            model.fit(pairs, progress=progress, checkpoint=checkpoint, preview=terminal.preview)
     save(model, output, texts=texts)
     summary = summary_of(model) | {"model": str(output)}
     if as_json:

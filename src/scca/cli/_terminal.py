@@ -155,6 +155,13 @@ class Terminal:
         if not self.quiet:
             say(line)
 
+    def preview(self, components: Sequence[Sequence[Sequence[str]]]) -> None:
+        """Words of components on a terminal, above the progress: somebody is waiting for them there."""
+        if self._err.is_terminal and not self.quiet:
+            say("The first components, not yet tried on pairs left out:")
+            for words in components:
+                say("  " + "  |  ".join(", ".join(each) for each in words))
+
     def print(self, *lines: str) -> None:
         for line in map(harmless, lines):
             print(line if not self._out.is_terminal else textwrap.fill(line, self._out.width, replace_whitespace=False))

@@ -20,7 +20,7 @@ from ._run import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome
 from ._splits import Split, consecutive_folds, random_folds
 from ._together import inner, one_core, parts, times, together
 from ._warnings import Collector, collected, say_once, silenced, warn
-from ._work import Report, Stage, kept, long_work, part_of, report, unreported
+from ._work import Report, Stage, kept, long_work, part_of, preview, previewed, report, unreported
 
 __all__ = [
     # pairs
@@ -70,6 +70,8 @@ __all__ = [
     "part_of",
     "report",
     "Stage",
+    "preview",
+    "previewed",
     "unreported",
     "kept",
     "Checkpoint",

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._checkpoint import Checkpoint
 
-__all__ = ["Report", "Stage", "kept", "long_work", "part_of", "report", "unreported"]
+__all__ = ["Report", "Stage", "kept", "long_work", "part_of", "preview", "previewed", "report", "unreported"]
 
 _WORTH = 1.0  # seconds that a step has to take to be stored
 
@@ -24,6 +24,7 @@ Result = TypeVar("Result")
 class _Work:
     report: Report | None = None
     checkpoint: Checkpoint | None = None
+    preview: Callable[..., None] | None = None
     whole: str = ""  # what the current work is a part of, for users
     step: str = ""  # and for the checkpoint
     stretch: "_Stretch | None" = None  # of a stage, that the current work is
@@ -59,6 +60,13 @@ def long_work(report: Report | None = None, checkpoint: Checkpoint | None = None
 
 
 @contextmanager
+def previewed(show: Callable[..., None] | None) -> Iterator[None]:
+    """A context whose work gives `show` its first results, if there is one."""
+    with _with(preview=show):
+        yield
+
+
+@contextmanager
 def part_of(whole: str) -> Iterator[None]:
     """A context whose stages are reported as parts of something."""
     with _with(whole=whole):
@@ -82,6 +90,12 @@ def report(what: str, done: float, total: float) -> None:
         within = done / total if total > 0 else 1.0
         what, done, total = stretch.what, stretch.start + (stretch.stop - stretch.start) * within, 1.0
     work.report(f"{work.whole}: {what}" if work.whole else what, done, total)
+
+
+def preview(*results: Any) -> None:
+    """Show results that will not change, although there is more to do, to whoever asked for them."""
+    if (show := _work.get().preview) is not None:
+        show(*results)
 
 
 class Stage:

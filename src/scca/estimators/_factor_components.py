@@ -23,7 +23,7 @@ from .._validation import (
     shown,
 )
 from .._wording import called, either
-from ..engine import Pairs, blas_threads_for, kept, warn
+from ..engine import Pairs, blas_threads_for, kept, preview, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import Compressed, Projector, View
@@ -58,6 +58,7 @@ class FactorComponents(PairedTransformer):
             fit = fit_factors(pair.views, pair.samples, n_components, settings)
             summary, scores = _summary(pair, fit), fit.scores
         del fit  # its views take as much memory as the data, and the folds need it
+        preview(*summary.weights, summary.attributes["x_loadings_"], summary.attributes["y_loadings_"])
         return self._keep(pair, summary, n_components, self._held_out(pair, settings, scores))
 
     def _keep(

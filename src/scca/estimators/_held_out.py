@@ -74,6 +74,8 @@ def held_out_correlations(
     few = len(pairs) <= _FEW_PAIRS and is_small(pairs.X.size, pairs.Y.size)
     compute = partial(_quietly_of_split if few else _of_split, scores, pairs)
     tasks = [(f"fold {i}" if i else "test", split) for i, split in enumerate(splits)]
+    if few:
+        _report(0, len(splits))
     tested, *folds = run_tasks(compute, tasks, len(splits), "folds", n_jobs=n_jobs, in_threads=few, progress=_report)
     correlations = [_correlations(*fold) for fold in folds or [tested]]
     return HeldOut(_averaged(correlations), float(_p_values(tested[0], tested[1], rng)[0]))

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._arrays import chosen_rows
 from .._types import MatrixLike
-from ..engine import is_small, kept, one_blas_thread, together
+from ..engine import Stage, is_small, kept, one_blas_thread, report, together, unreported
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
@@ -41,17 +41,21 @@ def needed_share(
     fewest = min(data.shape[1] for name, data in (("X", X), ("Y", Y)) if name not in preparing.as_they_are)
     least = min(_LEAST, _LEAST_PER_PAIR * n / fewest)
 
+    at_once = is_small(X.size, Y.size)
+    stage = Stage("choosing features", 1.0 if at_once else 2.0)
+
     def judged(half: int) -> list[np.ndarray]:
         train, test = halves[half], halves[1 - half]
-        return kept(  # by a name of its own: the steps of both halves are stored in any order
-            f"half {half + 1}",
-            lambda: _precisions(X, Y, train, test, preparing, least, n_components, settings),
-            lambda found: {"precisions": np.array(found).reshape(len(found), len(test))},
-            lambda stored: list(stored["precisions"]),
-        )
+        with unreported() if half and at_once else stage.step(1.0):
+            return kept(  # by a name of its own: the steps of both halves are stored in any order
+                f"half {half + 1}",
+                lambda: _precisions(X, Y, train, test, preparing, least, n_components, settings),
+                lambda found: {"precisions": np.array(found).reshape(len(found), len(test))},
+                lambda stored: list(stored["precisions"]),
+            )
 
     with one_blas_thread():  # the same order of sums for any number of threads
-        found = together(judged, range(2)) if is_small(X.size, Y.size) else list(map(judged, range(2)))
+        found = together(judged, range(2)) if at_once else list(map(judged, range(2)))
     rounds = min(map(len, found))
     if not rounds:
         return None
@@ -78,7 +82,8 @@ def _precisions(
     views: dict[str, Any] = {name: preparing.unweighted(data, name) for name, data in samples.items()}
     precisions: list[np.ndarray] = []
     judged = [preparing.judged(view, name) for name, view in views.items()]
-    for weights in elimination(judged[0], judged[1], least):
+    for n_rounds, weights in enumerate(elimination(judged[0], judged[1], least)):
+        report("choosing features", 1.0 - KEPT**n_rounds, 1.0 - least)  # a round takes as long as it has features
         read = {
             name: view if w is None else view.preparation.weighted(w).transform(samples[name])
             for (name, view), w in zip(views.items(), weights, strict=True)

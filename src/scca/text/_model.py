@@ -1,6 +1,7 @@
 """The bilingual model: a common space of two languages, mate retrieval, generation, and readable components."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from os import PathLike
 from typing import Any, Self
 
@@ -14,7 +15,7 @@ from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
 from .._validation import AllZeroWarning, check_choice, check_count
 from .._version import __version__
 from .._wording import called
-from ..engine import Checkpoint, Report, long_work, silenced
+from ..engine import Checkpoint, Report, long_work, previewed, silenced
 from ..estimators import MANY_PAIRS, SparseCCA
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
@@ -31,6 +32,9 @@ __all__ = ["BilingualModel"]
 _MOST_ANCHORED = 200  # components if their number is "auto"
 _SHARED_WORDS = 10  # with so many documents or more, words must occur in at least two
 _FACTOR_DOCUMENTS = 10  # shown per factor; every document has a score
+_PREVIEWED, _PREVIEWED_WORDS = 3, 4  # components, and words of each language in them
+
+Preview = Callable[[list[tuple[list[str], ...]]], None]  # of the words of components in both languages
 
 
 class BilingualModel(Generating, Translating, BaseEstimator):
@@ -138,6 +142,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         *,
         progress: Report | None = None,
         checkpoint: str | PathLike[str] | None = None,
+        preview: Preview | None = None,
     ) -> Self:
         """Learn from paired documents.
 
@@ -153,6 +158,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         checkpoint : path, optional
             A folder for the results of steps of a second or more. A fit that was stopped continues from them, with the
             same result, if it has the same pairs and parameters; with others it is refused. Deleted at the end.
+        preview : callable, optional
+            Called with the words of the strongest components, a pair of lists each, as soon as they are known: how they
+            hold on pairs left out takes as long again.
         """
         if isinstance(pairs, PairsElsewhere) and len(pairs) < MANY_PAIRS:
             pairs = pairs.here()
@@ -164,7 +172,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}: add some.")
         steps = None if checkpoint is None else Checkpoint(checkpoint, self._description(pairs))
         with long_work(progress, steps):
-            self._fit(pairs)
+            self._fit(pairs, preview)
         if steps is not None:
             steps.remove()
         return self
@@ -176,7 +184,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         pairs_ = [pairs.digest, len(pairs), *pairs.languages]
         return {"pairs": pairs_, "settings": parameters, "versions": versions}
 
-    def _fit(self, pairs: PairedText | PairsElsewhere) -> None:
+    def _fit(self, pairs: PairedText | PairsElsewhere, preview: Preview | None) -> None:
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         log_counts = self.anchors is None if log_counts == "auto" else log_counts
         vectorizers = [
@@ -205,7 +213,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
-        with silenced(AllZeroWarning):
+        with silenced(AllZeroWarning), previewed(preview and partial(_show_words, preview, vectorizers)):
             model.fit(X, Y)
         self.languages_ = tuple(pairs.languages)
         self.vectorizers_ = tuple(vectorizers)
@@ -441,6 +449,24 @@ def _by_loading(weights: np.ndarray, loadings: np.ndarray, names: Sequence[str])
     return tuple(
         Weighted(str(names[i]), float(weights[i]), int(i), float(loadings[i])) for i in order if weights[i] != 0
     )
+
+
+def _show_words(
+    show: Preview,
+    vectorizers: Sequence[TextVectorizer],
+    x_weights: np.ndarray,
+    y_weights: np.ndarray,
+    x_loadings: np.ndarray,
+    y_loadings: np.ndarray,
+) -> None:
+    """The strongest words of the first components, in both languages."""
+    sides = [(x_weights, x_loadings, vectorizers[0].words_), (y_weights, y_loadings, vectorizers[1].words_)]
+
+    def strongest_words(j: int) -> tuple[list[str], ...]:
+        found = (_by_loading(weights[:, j], loadings[:, j], names) for weights, loadings, names in sides)
+        return tuple([word.name for word in words[:_PREVIEWED_WORDS]] for words in found)
+
+    show([strongest_words(j) for j in range(min(_PREVIEWED, x_weights.shape[1]))])
 
 
 def _frame(rows: list[dict[str, Any]]) -> Frame:
