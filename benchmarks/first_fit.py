@@ -1,9 +1,15 @@
 """What a user waits for after `scca fit` on a small corpus: from pressing return to the end, in a new process.
 
-Compiled code is cached from the second time on; in a fresh cache everything is compiled first.
+Compiled code is cached from the second time on; in a fresh cache everything is compiled first. On a terminal the words
+of the first components are shown before they are tried on pairs left out.
 """
 
+import os
+import pty
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
@@ -17,6 +23,7 @@ __all__ = ["run"]
 _AIMED_SECONDS = 3.0
 _ROUNDS = {False: 3, True: 1}
 _COMPONENTS = 10
+_FIRST = b"The first components"
 
 
 def run(*, quick: bool = False) -> None:
@@ -33,10 +40,13 @@ def run(*, quick: bool = False) -> None:
             "scca fit": few[:-2],
         }
         cached: dict[str, list[float]] = {name: [] for name in commands}
+        first: dict[str, list[float]] = {name: [] for name in commands if name.startswith("scca")}
         run_command(*few, patience=None)  # fills caches
         for _ in range(_ROUNDS[quick]):
             for name, command in commands.items():
                 cached[name].append(run_command(*command, patience=None)["seconds"])
+                if name in first:
+                    first[name].append(_seconds_to_words(command))
         fresh = {}
         for name, command in commands.items():
             with tempfile.TemporaryDirectory() as cache:
@@ -46,6 +56,7 @@ def run(*, quick: bool = False) -> None:
     rows = [
         [
             name,
+            f"{median(first[name]):.1f}" if name in first else "",
             *(f"{value:.1f}" for value in (seconds, seconds / unit, fresh[name]["seconds"])),
             f"{fresh[name]['bytes'] / 1e6:,.0f}",
         ]
@@ -53,8 +64,35 @@ def run(*, quick: bool = False) -> None:
     ]
     print_table(
         f"A new process on {len(corpus.en)} pairs of the built-in corpus, median of {_ROUNDS[quick]}",
-        ["command", "compiled code cached, s", "times TF-IDF", "fresh cache, s", "peak MB"],
+        ["command", "first words, s", "compiled code cached, s", "times TF-IDF", "fresh cache, s", "peak MB"],
         rows,
     )
-    met = "met" if waited["scca fit"] < _AIMED_SECONDS else "not met"
+    met = "met" if median(first["scca fit"]) < _AIMED_SECONDS else "not met"
     print(f"\naim, a first result of scca fit within {_AIMED_SECONDS:g} s: {met}")
+
+
+def _seconds_to_words(command: list[str]) -> float:
+    """From pressing return on a terminal to the words of the first components."""
+    terminal, inside = pty.openpty()
+    start = time.monotonic()
+    process = subprocess.Popen([sys.executable, "-m", "scca", *command], stdout=inside, stderr=inside)
+    os.close(inside)
+    seen = b""
+    try:
+        while _FIRST not in seen:
+            seen += os.read(terminal, 1 << 16)  # an error if the command ends without any
+        seconds = time.monotonic() - start
+        while process.poll() is None:  # a full terminal would stop it
+            _drained(terminal)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(terminal)
+    return seconds
+
+
+def _drained(terminal: int) -> None:
+    try:
+        os.read(terminal, 1 << 16)
+    except OSError:  # closed by the command
+        time.sleep(0.01)
