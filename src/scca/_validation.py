@@ -147,7 +147,10 @@ def _compressed_complaint(data: MatrixLike) -> str | None:
 
 
 def _within(indices: np.ndarray, size: int) -> bool:
-    return indices.dtype.kind == "i" and (len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < size))
+    if indices.dtype.kind != "i":
+        return False
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))  # as which negative ones are large
+    return len(indices) == 0 or bool(unsigned.max() < size)
 
 
 def _is_plain(data: MatrixLike) -> bool:
@@ -265,9 +268,8 @@ def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
             f"{name} must be a square kernel matrix of the training samples; got shape {K.shape}: pass one row and one "
             "column per training sample."
         )
-    difference = abs(K - K.T)
-    largest = abs(K).max()
-    asymmetry = difference.max()
+    largest = max(K.max(), -K.min())
+    asymmetry = (K - K.T).max()  # of each difference there is the negative one too
     if asymmetry > _ASYMMETRY * largest:
         raise ValueError(
             f"{name} must be symmetric; its largest difference from its transpose is {asymmetry:.3g}, where "

@@ -11,7 +11,9 @@ from scca.solver._certified import Point
 from scca.solver._working_set import WorkingSet
 from scca.views import FeatureView, storage_of
 
-COMPILED = [(_problem, "_coordinates_of_certificate"), (_working_set, "_outside"), (_working_set, "_write")]
+COMPILED = [(_problem, "_coordinates_of_certificate")] + [
+    (_working_set, name) for name in ("_joining", "_worst", "solve_inside", "_write")
+]
 STORAGES = {"dense": np.asarray, "csc": sp.csc_array, "csr": sp.csr_array}
 
 
@@ -76,6 +78,24 @@ class TestRound:
         assert not all_joined
         w_excess, inside = start.excess[: problem.design.n_w], algorithm._inside[: problem.design.n_w]
         assert w_excess[inside].min() >= w_excess[~inside].max() > 0
+
+    def test_weights_join_and_of_equally_bad_ones_the_first(self):
+        z = np.array([0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 3.0, 0.0])
+        excess = np.array([5.0, -1.0, 7.0, 5.0, 5.0, 9.0, 0.0, -0.5])
+        inside = np.arange(8) == 5
+        new, all_join = _working_set._worst(z, excess, inside, -1.0, 3)
+        np.testing.assert_array_equal(new, [0, 1, 2, 3, 6])
+        assert not all_join
+        np.testing.assert_array_equal(np.flatnonzero(inside), [0, 1, 2, 3, 5, 6])
+        new, all_join = _working_set._worst(z, excess, inside, -1.0, 3)
+        np.testing.assert_array_equal(new, [4, 7])
+        assert all_join
+
+    def test_those_that_nearly_violate_wait_for_those_that_do(self):
+        excess = np.array([-0.3, 1.0, -0.2, 2.0, -0.1, -5.0])
+        new, all_join = _working_set._worst(np.zeros(6), excess, np.zeros(6, dtype=bool), -1.0, 3)
+        np.testing.assert_array_equal(new, [1, 3, 4])
+        assert all_join
 
     def test_all_have_joined_once_no_other_violates(self):
         X, K = planted(n=20, m=30)

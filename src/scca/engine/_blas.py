@@ -16,7 +16,7 @@ _WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer fit into the cache o
 
 @cache
 def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+    return ThreadpoolController().select(user_api="blas")
 
 
 def _let_any_thread_set() -> None:
@@ -46,18 +46,19 @@ class _OneThread:
 
     def __enter__(self) -> None:
         with self._lock:
-            if not self._inside:
+            if not self._inside and any(library.num_threads != 1 for library in _controller().lib_controllers):
                 _let_any_thread_set()
-                self._limit = _controller().limit(limits=1, user_api="blas")
+                self._limit = _controller().limit(limits=1)
             self._inside += 1
 
     def __exit__(self, *raised: object) -> None:
         with self._lock:
             self._inside -= 1
-            if not self._inside:
+            if not self._inside and self._limit is not None:
                 _let_any_thread_set()
                 self._limit.restore_original_limits()
                 _let_any_thread_set()
+                self._limit = None
 
 
 _ONE_THREAD = _OneThread()

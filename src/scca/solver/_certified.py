@@ -68,5 +68,5 @@ def solve_certified(algorithm: Algorithm, start: np.ndarray | Outcome, max_iter:
         if better is None:
             break
         z, r = better
-        correlations = problem.correlations(z, r)
+        correlations = problem.design.correlations(r)
     return Outcome(z, r, correlations, certificate.objective, gap, n_iter, bool(gap <= algorithm.tolerance))

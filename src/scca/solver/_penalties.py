@@ -48,4 +48,4 @@ class Penalty:
 
 def mean_rule(correlations: np.ndarray) -> float:
     """The paper's automatic value: the mean over all coordinates of |2 M'y|."""
-    return 2.0 * float(np.mean(np.abs(correlations)))
+    return 2.0 * float(np.abs(correlations).sum() / len(correlations))

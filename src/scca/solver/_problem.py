@@ -109,6 +109,8 @@ class ComponentProblem:
     def coordinates(self, w: np.ndarray | None, e: np.ndarray | None) -> np.ndarray:
         """z for a starting point, clipped to the bounds; zero if it has more weights than a solution can need."""
         z = np.zeros(self.design.size)
+        if w is None and e is None:
+            return z
         w_part, e_part = self.design.split(z)
         if w is not None:
             w_part[:] = w

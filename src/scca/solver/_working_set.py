@@ -8,13 +8,13 @@ from .._compile import compiled
 from ..views import ColumnSelection
 from ._certified import Algorithm, Point
 from ._problem import ComponentProblem
-from ._restricted import solve_restricted
+from ._restricted import solve_inside
 
 __all__ = ["WorkingSet"]
 
 _FIRST_W = (75, 200)  # coordinates of w added at first: the fewer where few samples keep the support small
 _FIRST_E = (8, 32)  # of e: most violate their condition only until w has settled
-_SAMPLES_PER_W, _SAMPLES_PER_E = 50, 400
+_SAMPLES_PER_W, _SAMPLES_PER_E = 200, 400
 _MARGIN_W = 0.1  # of mu: w that come so close to violating their condition join, as many soon do
 _EARLY_SHARE = 0.1  # of the gap, to which a set is solved that violating coordinates had no room in: it will change
 _INNER_SHARE = 0.3  # of the tolerance, to which a working set is solved: that costs less than another pass
@@ -35,6 +35,7 @@ class WorkingSet(Algorithm):
         self._e_columns = ColumnSelection(design.e_view)  # few, and multiplied by `w_view` as vectors
         self._indices = np.empty(0, dtype=np.intp)
         self._inside = np.zeros(design.size, dtype=bool)
+        self._w_places, self._e_places = self._indices, self._indices  # where `_indices` has those of w and of e
         self._gram = np.empty((0, 0))
         self._gap_before = np.inf
 
@@ -56,70 +57,65 @@ class WorkingSet(Algorithm):
 
         Returns whether any were added, and whether all that violate it were.
         """
-        n, n_w = len(at.r), self.problem.design.n_w
-        active, violating, n_active = _outside(at.z, at.excess, self._inside, n_w, _MARGIN_W * self.problem.mu)
-        n_violating_w = int(np.searchsorted(violating, n_w))
-        w_room = max(_between(_FIRST_W, n // _SAMPLES_PER_W), sum(n_active))
-        e_room = max(_between(_FIRST_E, n // _SAMPLES_PER_E), 2 * n_active[1])
-        w_new = _worst(violating[:n_violating_w], at.excess, w_room)
-        e_new = _worst(violating[n_violating_w:], at.excess, e_room)
-        new = np.concatenate([active, w_new, e_new])
-        if len(new):
-            self._add(new)
-        n_violating = int(np.count_nonzero(at.excess[violating] > 0.0))
-        return len(new) > 0, n_violating <= len(w_new) + len(e_new)
+        n, problem = len(at.r), self.problem
+        fewest = _between(_FIRST_W, n // _SAMPLES_PER_W), _between(_FIRST_E, n // _SAMPLES_PER_E)
+        new_w, new_e, all_joined = _joining(
+            at.z, at.excess, self._inside, problem.design.n_w, _MARGIN_W * problem.mu, fewest
+        )
+        grown = len(new_w) + len(new_e) > 0
+        if grown:
+            self._add(new_w, new_e)
+        return grown, all_joined
 
-    def _add(self, new: np.ndarray) -> None:
-        before, size = len(self._indices), len(self._indices) + len(new)
-        self._indices = np.concatenate([self._indices, new])
-        self._inside[new] = True
+    def _add(self, new_w: np.ndarray, new_e: np.ndarray) -> None:
+        before, between = len(self._indices), len(self._indices) + len(new_w)
+        size = between + len(new_e)
         if size > len(self._gram):
             capacity = size + size // 2
             larger = np.empty((capacity, capacity))
             larger[:before, :before] = self._gram[:before, :before]
             self._gram = larger
-        self._extend_gram(new)
+        self._indices = np.concatenate([self._indices, new_w, new_e + self.problem.design.n_w])
+        if len(new_w):
+            self._add_w(new_w, before)
+        if len(new_e):
+            self._add_e(new_e, between)
 
-    def _extend_gram(self, new: np.ndarray) -> None:
-        """Write M_S'M_N for the new coordinates N, which have joined the set S; M = [A, -B]."""
-        design, w_columns, e_columns = self.problem.design, self._w_columns, self._e_columns
-        is_w = new < design.n_w
-        old_w, old_e = len(w_columns), len(e_columns)
-        in_w = self._indices < design.n_w
-        at_w, at_e = np.flatnonzero(in_w), np.flatnonzero(~in_w)
-        if old_w < len(at_w):
-            w_columns.add(new[is_w])
-            _write(self._gram, at_w, at_w[old_w:], w_columns.gram(old_w), old_w)
-            if old_e:
-                products = -w_columns.rmatvec(e_columns.columns, old_w)
-                _write(self._gram, at_w[old_w:], at_e[:old_e], products, len(at_w) - old_w)
-        if old_e < len(at_e):
-            e_columns.add(new[~is_w] - design.n_w)
-            design.n_passes += design.e_view.passes_for_columns
-            _write(self._gram, at_e, at_e[old_e:], e_columns.gram(old_e), old_e)
-            products = -w_columns.rmatvec(e_columns.columns[:, old_e:])
-            _write(self._gram, at_w, at_e[old_e:], products, len(at_w))
+    # Both write M_S'M_N for the new coordinates N, which have joined the set S at `start`; M = [A, -B].
+
+    def _add_w(self, new: np.ndarray, start: int) -> None:
+        columns, old = self._w_columns, len(self._w_columns)
+        self._w_places = np.concatenate([self._w_places, np.arange(start, start + len(new))])
+        columns.add(new)
+        _write(self._gram, self._w_places, start, columns.gram(old))
+        if len(self._e_columns):
+            _write(self._gram, self._e_places, start, -columns.rmatvec(self._e_columns.columns, old).T)
+
+    def _add_e(self, new: np.ndarray, start: int) -> None:
+        design, columns, old = self.problem.design, self._e_columns, len(self._e_columns)
+        self._e_places = np.concatenate([self._e_places, np.arange(start, start + len(new))])
+        columns.add(new)
+        design.n_passes += design.e_view.passes_for_columns
+        _write(self._gram, self._e_places, start, columns.gram(old))
+        _write(self._gram, self._w_places, start, -self._w_columns.rmatvec(columns.columns[:, old:]))
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
         """z with the coordinates of the working set at the optimum of the restricted problem, and its r."""
-        inside, problem = self._indices, self.problem
-        moved = at.z[inside]
-        solve_restricted(
+        problem = self.problem
+        z, moved = solve_inside(
             self._gram,
-            moved,
-            at.correlations[inside],
-            problem.penalties[inside],
-            problem.lower[inside],
-            problem.upper[inside],
+            self._indices,
+            at.z,
+            at.correlations,
+            problem.penalties,
+            problem.lower,
+            problem.upper,
             float(at.r @ at.r),
             tolerance,
         )
-        z = at.z.copy()
-        z[inside] = moved
-        rows = inside < problem.design.n_w
-        r = problem.design.y - self._w_columns.matvec(moved[rows])
+        r = problem.design.y - self._w_columns.matvec(moved[self._w_places])
         if len(self._e_columns):
-            r += self._e_columns.matvec(moved[~rows])
+            r += self._e_columns.matvec(moved[self._e_places])
         return z, r
 
 
@@ -127,44 +123,65 @@ def _between(limits: tuple[int, int], value: int) -> int:
     return min(max(value, limits[0]), limits[1])
 
 
-def _worst(found: np.ndarray, excess: np.ndarray, room: int) -> np.ndarray:
-    """At most `room` of the coordinates found, those with the largest excess."""
-    if len(found) <= room:
-        return found
-    return np.sort(found[np.argpartition(-excess[found], room)[:room]])
+# A round of a small problem is a few compiled calls: as many small NumPy calls would take longer than they do.
 
 
 @compiled
-def _outside(z: np.ndarray, excess: np.ndarray, inside: np.ndarray, n_w: int, margin: float) -> Any:
-    """The coordinates outside of the set that have a weight, those that violate optimality, and how many have a weight.
+def _joining(
+    z: np.ndarray, excess: np.ndarray, inside: np.ndarray, n_w: int, margin: float, fewest: tuple[int, int]
+) -> Any:
+    """The coordinates of w and those of e that join the set, and whether all that violate optimality do.
 
-    Coordinates of w within `margin` of violating it count, and how many have a weight is said of w and of e.
+    Coordinates of w within `margin` of violating it count. There is room for the `fewest` of w and of e, and for more
+    if many have a weight.
     """
-    active, violating = np.empty(len(z), dtype=np.intp), np.empty(len(z), dtype=np.intp)
-    n_active, n_violating, with_w, with_e = 0, 0, 0, 0
-    for i in range(len(z)):
-        if z[i] != 0.0:
-            if i < n_w:
-                with_w += 1
-            else:
-                with_e += 1
-            if not inside[i]:
-                active[n_active] = i
-                n_active += 1
-        elif excess[i] > (-margin if i < n_w else 0.0) and not inside[i]:
-            violating[n_violating] = i
-            n_violating += 1
-    return active[:n_active], violating[:n_violating], (with_w, with_e)
+    with_w, with_e = np.count_nonzero(z[:n_w]), np.count_nonzero(z[n_w:])
+    w_room, e_room = max(fewest[0], with_w + with_e), max(fewest[1], 2 * with_e)
+    new_w, all_of_w = _worst(z[:n_w], excess[:n_w], inside[:n_w], -margin, w_room)
+    new_e, all_of_e = _worst(z[n_w:], excess[n_w:], inside[n_w:], 0.0, e_room)
+    return new_w, new_e, all_of_w and all_of_e
 
 
 @compiled
-def _write(gram: np.ndarray, rows: np.ndarray, columns: np.ndarray, block: np.ndarray, n_others: int) -> None:
-    """Write a block of the Gram matrix and its transpose; the first `n_others` rows are not among its columns."""
-    for b in range(len(columns)):
-        line = gram[columns[b]]
-        for a in range(len(rows)):
-            line[rows[a]] = block[a, b]
-    for a in range(n_others):
-        line = gram[rows[a]]
-        for b in range(len(columns)):
-            line[columns[b]] = block[a, b]
+def _worst(z: np.ndarray, excess: np.ndarray, inside: np.ndarray, least: float, room: int) -> Any:
+    """The coordinates outside of the set that have a weight, and at most `room` others of most excess above `least`.
+
+    They are marked as inside. Returns also whether all of positive excess are among them.
+    """
+    found, n_found = np.empty(len(z) + 1, dtype=np.intp), 0
+    for i in range(len(z)):  # written always and counted if meant: the processor could not foresee a branch
+        found[n_found] = i
+        n_found += (not inside[i]) & ((z[i] != 0.0) | (excess[i] > least))
+    sizes, n_violating = np.empty(n_found), 0
+    for a in range(n_found):
+        i = found[a]
+        sizes[a] = excess[i]
+        if z[i] != 0.0:
+            sizes[a] = np.inf
+            room += 1
+        n_violating += sizes[a] > 0.0
+    n_new = min(n_found, room)
+    if n_found > room:
+        limit = np.partition(sizes, n_found - room)[n_found - room]
+        n_equal = room - np.count_nonzero(sizes > limit)  # for which there is room: the first of them
+        n_new = 0
+        for a in range(n_found):
+            found[n_new] = found[a]
+            n_new += (sizes[a] > limit) | ((sizes[a] == limit) & (n_equal > 0))
+            n_equal -= sizes[a] == limit
+    for i in found[:n_new]:
+        inside[i] = True
+    return found[:n_new], n_violating <= room
+
+
+@compiled
+def _write(gram: np.ndarray, places: np.ndarray, start: int, block: np.ndarray) -> None:
+    """Write a block of the Gram matrix, of the coordinates at `places` and those from `start` on, and its transpose."""
+    for b in range(block.shape[1]):
+        line = gram[start + b]
+        for a in range(len(places)):
+            line[np.uint64(places[a])] = block[a, b]  # signed, it might be negative: twice the time
+    for a in range(len(places)):
+        line = gram[places[a], start:]
+        for b in range(block.shape[1]):
+            line[b] = block[a, b]

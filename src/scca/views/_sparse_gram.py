@@ -8,11 +8,13 @@ from .._compile import compiled
 
 __all__ = ["SparseGram"]
 
+_WORTH_KEEPING = 4096  # entries: sorting fewer again, with new ones, takes no longer than calls for a part of their own
+_BLOCK = 1024  # samples whose entries are written at a time: their places stay in the cache
 _MOST_PARTS = 8  # that columns added at different times may be kept in, before they are sorted again as one
 
 
 class _Part(NamedTuple):
-    """Columns of a selection sorted by sample: of sample i the entries from starts[i] to stops[i].
+    """Columns of a selection sorted by sample: of sample i the last counts[i] entries before stops[i].
 
     `positions` are the columns' positions in the selection, those from `begin` to `end`, in ascending order. Samples
     with equally many entries are neighbours: `samples` has them in the order of the entries, those with k entries from
@@ -23,7 +25,7 @@ class _Part(NamedTuple):
     end: int
     samples: np.ndarray
     groups: np.ndarray
-    starts: np.ndarray
+    counts: np.ndarray
     stops: np.ndarray
     positions: np.ndarray
     values: np.ndarray
@@ -51,15 +53,15 @@ class SparseGram:
         self._parts = [part for part in self._parts if part.end <= start]
         if len(self._parts) == _MOST_PARTS:
             self._parts = []
-        sorted_so_far = self._parts[-1].end if self._parts else 0
-        if sorted_so_far < start:
-            self._parts.append(self._part(columns, sorted_so_far, start))
+        if self._parts and len(self._parts[-1].values) < _WORTH_KEEPING:
+            self._parts.pop()
         out = np.zeros((len(columns) - start, len(columns)))
         for part in self._parts:
             _add_products(*self._arrays, columns[start:], self.weights, *part[4:], out)
-        new = self._part(columns, start, len(columns))
-        _add_products_within(self.weights, new.samples, new.groups, new.positions, new.values, start, out)
-        self._parts.append(new)
+        begin = self._parts[-1].end if self._parts else 0
+        last = self._part(columns, begin, len(columns))
+        _add_products_within(self.weights, last.samples, last.groups, last.positions, last.values, start, out)
+        self._parts.append(last)
         if self._column_weights is not None:
             out *= self._column_weights[columns[start:], None] * self._column_weights[columns]
         return out.T
@@ -75,23 +77,28 @@ class SparseGram:
 def _by_sample(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, begin: int, n: int
 ) -> Any:
+    """What a `_Part` has of the columns, the first of which is at position `begin`, after its limits."""
     one = np.uint64(1)
     counts = np.zeros(n, dtype=np.uint32)
     for column in columns:
         for p in range(np.uint64(indptr[column]), np.uint64(indptr[column + 1])):
             counts[np.uint64(indices[p])] += np.uint32(1)
-    samples, groups, starts, total = _by_count(counts, len(columns))
-    stops = starts.copy()
+    samples, groups, stops, total = _by_count(counts, len(columns))
     positions = np.empty(total, dtype=np.uint32)
     values = np.empty(total)
-    for b in range(len(columns)):
-        for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
-            i = np.uint64(indices[p])
-            at = stops[i]
-            stops[i] = at + one
-            positions[at] = begin + b
-            values[at] = data[p]
-    return samples, groups, starts, stops, positions, values
+    nexts = indptr[columns].astype(np.uint64)
+    for limit in range(_BLOCK, n + _BLOCK, _BLOCK):
+        for b in range(len(columns)):
+            p, end = nexts[b], np.uint64(indptr[columns[b] + 1])
+            while p < end and indices[p] < limit:
+                i = np.uint64(indices[p])
+                at = np.uint64(stops[i])
+                stops[i] += np.uint32(1)
+                positions[at] = begin + b
+                values[at] = data[p]
+                p += one
+            nexts[b] = p
+    return samples, groups, counts, stops, positions, values
 
 
 @compiled
@@ -110,13 +117,13 @@ def _by_count(counts: np.ndarray, most: int) -> Any:
         entries[k + 1] = entries[k] + groups[k + 1] * np.uint64(k)
         groups[k + 1] += groups[k]
     total, ranks = entries[most + 1], groups.copy()
-    samples, starts = np.empty(groups[most + 1], dtype=np.uint32), np.zeros(len(counts), dtype=np.uint64)
+    samples, starts = np.empty(groups[most + 1], dtype=np.uint32), np.empty(len(counts), dtype=np.uint32)
     for i in range(len(counts)):
         count = np.uint64(counts[i])
+        starts[i] = entries[count]
         if count:
             samples[ranks[count]] = i
             ranks[count] += one
-            starts[i] = entries[count]
             entries[count] += count
     return samples, groups, starts, total
 
@@ -128,7 +135,7 @@ def _add_products(
     indptr: np.ndarray,
     columns: np.ndarray,
     weights: np.ndarray,
-    starts: np.ndarray,
+    counts: np.ndarray,
     stops: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
@@ -140,7 +147,8 @@ def _add_products(
         for p in range(np.uint64(indptr[columns[b]]), np.uint64(indptr[columns[b] + 1])):
             i = np.uint64(indices[p])
             value = data[p] * weights[i]
-            for q in range(starts[i], stops[i]):
+            stop = np.uint64(stops[i])
+            for q in range(stop - np.uint64(counts[i]), stop):
                 row[np.uint64(positions[q])] += value * values[q]
 
 
@@ -151,27 +159,29 @@ def _add_products_within(
     groups: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
-    begin: int,
+    start: int,
     out: np.ndarray,
 ) -> None:
-    """out[b, a] += the product of the columns at positions begin + b and a of one part, which has no entry twice."""
-    one, two, width, first = np.uint64(1), np.uint64(2), np.uint64(out.shape[1]), np.uint64(begin)
+    """out[b, a] += the product of the columns at positions start + b and a of one part, which has no entry twice."""
+    one, two, width, first = np.uint64(1), np.uint64(2), np.uint64(out.shape[1]), np.uint64(start)
     flat = out.reshape(-1)  # a view of a row for each entry would take as long as its products
-    start = np.uint64(0)
+    begin = np.uint64(0)
     for count in range(np.uint64(1), np.uint64(len(groups)) - one):
         for rank in range(groups[count], groups[count + one]):
             weight = weights[np.uint64(samples[rank])]
-            for p in range(start, start + count):
+            for p in range(begin, begin + count):
+                if np.uint64(positions[p]) < first:
+                    continue
                 row = (np.uint64(positions[p]) - first) * width
                 value = values[p] * weight
-                q = start
+                q = begin
                 while q < p:  # two at a time: these loops are short, and there are many
                     flat[row + np.uint64(positions[q])] += value * values[q]
                     flat[row + np.uint64(positions[q + one])] += value * values[q + one]
                     q += two
                 if q == p:
                     flat[row + np.uint64(positions[q])] += value * values[q]
-            start += count
+            begin += count
     for b in range(len(out)):
         for a in range(b):
-            out[a, begin + b] = out[b, begin + a]
+            out[a, start + b] = out[b, start + a]

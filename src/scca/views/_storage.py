@@ -23,6 +23,8 @@ __all__ = [
     "storage_of",
 ]
 
+_ALL = np.empty(0, dtype=np.intp)  # columns, where all are meant
+
 
 class Storage(ABC):
     """A matrix A (n x m) that is only read; every product is accumulated and returned in float64."""
@@ -133,7 +135,9 @@ class Compressed:
     """A sparse matrix by columns and, once they are needed, by rows; all storages of the same samples share it."""
 
     def __init__(self, matrix: MatrixLike):
-        self.columns = sp.csc_array(matrix)
+        if sp.issparse(matrix) and matrix.format == "csc" and not matrix.has_sorted_indices:
+            matrix = matrix.sorted_indices()  # products of columns read their samples in ascending order
+        self.columns = matrix if isinstance(matrix, sp.csc_array) else sp.csc_array(matrix)
         self.shape: tuple[int, int] = self.columns.shape
         if sp.issparse(matrix) and matrix.format == "csr":
             self.rows = sp.csr_array(matrix)  # replaces the property below
@@ -171,11 +175,11 @@ class SparseStorage(Storage):
         return out
 
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        columns = np.arange(self.shape[1]) if columns is None else columns
         rows = np.ascontiguousarray(r.T if r.ndim == 2 else r[None])
-        out = np.empty((len(rows), len(columns)))
-        _dot_columns(*self._arrays, columns, rows, out)
-        return self.of_columns(out.T if r.ndim == 2 else out[0], columns)
+        out = np.empty((len(rows), self.shape[1] if columns is None else len(columns)))
+        _dot_columns(*self._arrays, _ALL if columns is None else columns, rows, out)
+        out = out.T if r.ndim == 2 else out[0]
+        return self.of_columns(out) if columns is None else self.of_columns(out, columns)
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
         block = self.stored.columns[:, indices].astype(np.float64, copy=False).toarray()
@@ -261,20 +265,22 @@ def storage_of(matrix: MatrixLike, *, symmetric: bool = False) -> Storage:
 def _dot_columns(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, rows: np.ndarray, out: np.ndarray
 ) -> None:
-    """out[k, a] = the product of columns[a] and rows[k]."""
-    one = np.uint64(1)
+    """out[k, a] = the product of rows[k] and columns[a], or column a if no columns are given."""
+    one, two, some = np.uint64(1), np.uint64(2), len(columns) > 0
     for k in range(len(rows)):
         r = rows[k]
-        for position in range(len(columns)):
-            start, stop = np.uint64(indptr[columns[position]]), np.uint64(indptr[columns[position] + 1])
-            paired = stop - ((stop - start) & one)
+        for a in range(out.shape[1]):
+            column = columns[a] if some else a
+            p, stop = np.uint64(indptr[column]), np.uint64(indptr[column + 1])
+            paired = stop - ((stop - p) & one)
             even, odd = 0.0, 0.0  # two sums: an addition need not wait for the one before it
-            for p in range(start, paired, np.uint64(2)):
+            while p < paired:  # a range would take a division for each column
                 even += data[p] * r[np.uint64(indices[p])]
                 odd += data[p + one] * r[np.uint64(indices[p + one])]
-            if paired < stop:
-                even += data[paired] * r[np.uint64(indices[paired])]
-            out[k, position] = even + odd
+                p += two
+            if p < stop:
+                even += data[p] * r[np.uint64(indices[p])]
+            out[k, a] = even + odd
 
 
 @compiled
