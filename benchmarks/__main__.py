@@ -3,7 +3,7 @@
 What they measure is kept in benchmark-results/results.json and shown by index.html beside it. The same command goes on
 where it was interrupted.
 
-`python -m benchmarks cluster [--corpus A B] [--pairs N]`: a Dask cluster on this machine beside one process.
+`python -m benchmarks cluster [--corpus A B] [--pairs N] [--workers N ...]`: a Dask cluster here beside one process.
 `python -m benchmarks peers`: sparse CCA beside the sparse methods of cca-zoo.
 `python -m benchmarks translation`: how often a word's listed mate is found, and how far the trust in it holds.
 `python -m benchmarks factors`: mates found by shared factors of few words, of all words, and by kernel CCA.
@@ -73,7 +73,7 @@ def main() -> None:
     }
     runs = {
         "balance": lambda: balance.run(arguments.corpus, arguments.join, arguments.pairs),
-        "cluster": lambda: cluster.run(arguments.corpus, arguments.pairs),
+        "cluster": lambda: cluster.run(arguments.corpus, arguments.pairs, arguments.workers),
         "peers": lambda: peers.run(arguments.corpus, arguments.join),
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
@@ -175,7 +175,10 @@ def _parser() -> argparse.ArgumentParser:
         "the others about text instead of the built-in corpus",
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
-    parser.add_argument("--pairs", type=int, help="pairs that 'balance', 'passes' and 'translation' learn from")
+    parser.add_argument(
+        "--pairs", type=int, help="pairs that 'balance', 'cluster', 'passes', 'progress' and 'translation' learn from"
+    )
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")

@@ -9,10 +9,11 @@ import warnings
 from pathlib import Path
 
 from scca import SparseCCA, solve_component
-from scca.datasets import make_bilingual, make_planted
+from scca.datasets import make_planted
 from scca.text import BilingualModel, read_pairs
 
 from ._resident import reset_peak, resident
+from .million import written
 
 
 def fit(data) -> dict:
@@ -34,16 +35,10 @@ def solve(problem) -> dict:
 
 
 def text(data) -> dict:
-    """From two files of 20-word documents to a model: read, counted, weighted and fitted."""
+    """From two files of sentences to a model: read, counted, weighted and fitted."""
     n_pairs, n_components = data
     with tempfile.TemporaryDirectory() as folder:
-        paths = [Path(folder) / name for name in ("made.first", "made.second")]
-        made = make_bilingual(n_pairs, vocabulary=30_000, n_topics=200, length=20, random_state=0)
-        with open(paths[0], "w") as first, open(paths[1], "w") as second:
-            for left, right in made.texts():
-                first.write(left + "\n")
-                second.write(right + "\n")
-        del made
+        paths = written(Path(folder), n_pairs)
         size = sum(path.stat().st_size for path in paths)
         model = BilingualModel(n_components, keep_texts=False).fit(read_pairs(*paths))
     return {"data": size, "shape": model.training_[0].shape, "peak": resident("VmHWM")}

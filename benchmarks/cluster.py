@@ -2,6 +2,7 @@
 
 import tempfile
 import time
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ _HEADER = [
 ]
 
 
-def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, n_components: int = 20) -> None:
+def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, workers: Sequence[int], n_components: int = 20) -> None:
     """Half of the pairs, and all of them."""
     n_pairs = n_pairs or 50_000
     with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +42,7 @@ def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, n_components: int
         for size in (n_pairs // 2, n_pairs):
             files = _first(whole, size, Path(folder))
             title = f"{size:,} pairs, {n_components} components, held_out=0"
-            print_table(title, _HEADER, _rows(files, n_components))
+            print_table(title, _HEADER, _rows(files, n_components, workers))
 
 
 def _first(files: tuple[Path, Path], size: int, folder: Path) -> list[Path]:
@@ -54,13 +55,13 @@ def _first(files: tuple[Path, Path], size: int, folder: Path) -> list[Path]:
     return paths
 
 
-def _rows(files: list[Path], n_components: int) -> list[list[str]]:
+def _rows(files: list[Path], n_components: int, workers: Sequence[int]) -> list[list[str]]:
     reset_peak()
     start = time.perf_counter()
     model = BilingualModel(n_components, held_out=0).fit(read_here(*files))
     alone = time.perf_counter() - start
     rows = [["none", f"{alone:.1f}", "1", "", "", "", "", "", f"{resident('VmHWM') / 1e9:.2f}", "", ""]]
-    for n_workers in (1, 2, 4):
+    for n_workers in workers:
         reset_peak()
         with local_cluster(n_workers) as client:
             start = time.perf_counter()
