@@ -16,6 +16,8 @@ from scca.datasets import make_planted
 
 MANY = 60  # pairs that stay in blocks, in tests
 LOOPBACK = "127.0.0.1"
+# without a dashboard there is a server all the same, which would listen everywhere
+_HERE_ALONE = ["--host", LOOPBACK, "--no-dashboard", "--dashboard-address", f"{LOOPBACK}:0"]
 
 
 # --- data and models --------------------------------------------------------------------------------------------------
@@ -57,7 +59,7 @@ class Machines:
     def __init__(self, folder, *options):
         self._folder, self._options = Path(folder), options
         self._stack = ExitStack()
-        self.scheduler = self._start("scheduler", "--host", LOOPBACK, "--port", "0", "--no-dashboard")
+        self.scheduler = self._start("scheduler", *_HERE_ALONE, "--port", "0")
         self.address = next(line.split()[-1] for line in self._lines("scheduler") if "Scheduler at:" in line)
         self.workers = []
 
@@ -87,7 +89,7 @@ class Machines:
 
     def add_worker(self, **options):
         name = f"worker-{len(self.workers)}"
-        settings = ["--no-nanny", "--nthreads", "1", "--host", LOOPBACK, "--no-dashboard", "--memory-limit", "0"]
+        settings = ["--no-nanny", "--nthreads", "1", *_HERE_ALONE, "--memory-limit", "0"]
         self.workers.append(self._start(name, self.address, *settings, **options))
 
     def close(self):

@@ -8,13 +8,6 @@ import scca.distributed._blocks as blocks
 from scca.distributed import local_cluster
 
 
-def pytest_collection_modifyitems(items):
-    """Tests with real processes are tried once more, until all of them have passed often enough in a row without."""
-    for item in items:
-        if "distributed" in item.path.parts:
-            item.add_marker(pytest.mark.flaky(reruns=1))
-
-
 @pytest.fixture(scope="session")
 def cluster():
     """The client of two workers, for tests that leave them as they are."""

@@ -35,12 +35,6 @@ from scca.distributed import (
 
 
 @pytest.fixture(scope="module")
-def client():
-    with local_cluster(2) as client:
-        yield client
-
-
-@pytest.fixture(scope="module")
 def views():
     planted = datasets.make_planted(300, 12, 10, n_factors=2, n_active=3, strength=2.0, random_state=0)
     return planted.views
@@ -78,9 +72,9 @@ def table(folder):
 class TestScores:
     @pytest.mark.parametrize("n_blocks", [1, 2, 7])
     @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, lambda view: view.astype(np.float32)])
-    def test_of_samples(self, client, views, model, tmp_path, n_blocks, storage):
+    def test_of_samples(self, cluster, views, model, tmp_path, n_blocks, storage):
         X, Y = map(storage, views)
-        x, y = scatter(client, X, Y, n_blocks)
+        x, y = scatter(cluster, X, Y, n_blocks)
         write_scores(model, x, tmp_path / "x")
         write_scores(model, y, tmp_path / "y")
         for name, expected in (("x", model.transform(X)), ("y", model.transform_y(Y))):
@@ -96,15 +90,15 @@ class TestScores:
         assert pl.read_parquet(tmp_path / "x" / "*.parquet")["sample"].to_list() == list(range(300))
 
     @pytest.mark.parametrize("n_blocks", [1, 3])
-    def test_of_futures_of_matrices(self, client, views, model, tmp_path, n_blocks):
-        write_scores(model, in_futures(client, views[0], n_blocks), tmp_path / "x", view="X")
+    def test_of_futures_of_matrices(self, cluster, views, model, tmp_path, n_blocks):
+        write_scores(model, in_futures(cluster, views[0], n_blocks), tmp_path / "x", view="X")
         found = table(tmp_path / "x")
         np.testing.assert_allclose(found.iloc[:, 1:], model.transform(views[0]), rtol=1e-12)
 
     @pytest.mark.parametrize("n_blocks", [1, 2, 5])
-    def test_of_documents(self, client, corpus, bilingual, tmp_path, n_blocks):
+    def test_of_documents(self, cluster, corpus, bilingual, tmp_path, n_blocks):
         documents = ["qwxyz", *corpus.fr]
-        write_document_scores(client, bilingual, in_futures(client, documents, n_blocks), "fr", tmp_path / "fr")
+        write_document_scores(cluster, bilingual, in_futures(cluster, documents, n_blocks), "fr", tmp_path / "fr")
         expected, known = bilingual.project_known(documents, "fr")
         found = table(tmp_path / "fr")
         assert (found["document"] == np.arange(len(documents))).all()
@@ -112,26 +106,26 @@ class TestScores:
         assert not known[0]
         np.testing.assert_array_equal(found.iloc[:, 2:].to_numpy(), expected)
 
-    def test_of_one_side_of_pairs(self, client, corpus, bilingual, tmp_path):
-        pairs = scatter_pairs(client, PairedText.of(corpus.en, corpus.fr, ("en", "fr")), 3)
-        write_document_scores(client, bilingual, pairs, "fr", tmp_path / "fr")
+    def test_of_one_side_of_pairs(self, cluster, corpus, bilingual, tmp_path):
+        pairs = scatter_pairs(cluster, PairedText.of(corpus.en, corpus.fr, ("en", "fr")), 3)
+        write_document_scores(cluster, bilingual, pairs, "fr", tmp_path / "fr")
         found = table(tmp_path / "fr").iloc[:, 2:].to_numpy()
         np.testing.assert_array_equal(found, bilingual.project(corpus.fr, "fr"))
 
-    def test_a_few_rows_at_a_time(self, client, corpus, bilingual, tmp_path):
+    def test_a_few_rows_at_a_time(self, cluster, corpus, bilingual, tmp_path):
         """A block is never scored as a whole: its file has several groups of rows."""
         import pyarrow.parquet as pq
 
         documents = corpus.fr * (2 * scoring._PIECE // len(corpus.fr) + 1)
-        write_document_scores(client, bilingual, in_futures(client, documents, 1), "fr", tmp_path / "fr")
+        write_document_scores(cluster, bilingual, in_futures(cluster, documents, 1), "fr", tmp_path / "fr")
         with pq.ParquetFile(tmp_path / "fr" / "part-00000.parquet") as file:
             assert file.num_row_groups == 3
             assert file.metadata.num_rows == len(documents)
 
-    def test_progress(self, client, views, model, tmp_path):
+    def test_progress(self, cluster, views, model, tmp_path):
         said = []
         with long_work(lambda *of: said.append(of)):
-            write_scores(model, scatter(client, *views, 3)[0], tmp_path / "x")
+            write_scores(model, scatter(cluster, *views, 3)[0], tmp_path / "x")
         assert len(said) == 3
         assert said[-1] == ("scores written", 300, 300)
 
@@ -145,58 +139,58 @@ def tied(views):
 class TestMates:
     @pytest.mark.parametrize("n_blocks", [1, 2, 7])
     @pytest.mark.parametrize("top", [1, 5, 1000])
-    def test_of_samples(self, client, views, model, n_blocks, top):
+    def test_of_samples(self, cluster, views, model, n_blocks, top):
         X, Y = map(sp.csr_array, tied(views))  # sparse rows have the same scores in any block
-        x, y = scatter(client, X, Y, n_blocks)
+        x, y = scatter(cluster, X, Y, n_blocks)
         for queries, candidates, scores in (
             (x, y, (model.transform(X), model.transform_y(Y))),
             (y, x, (model.transform_y(Y), model.transform(X))),
         ):
             indices, similarities = best_matches(*scores, top)
-            found = find_mates(client, model, queries, candidates, top=top)
+            found = find_mates(cluster, model, queries, candidates, top=top)
             np.testing.assert_array_equal(found.indices, indices)
             np.testing.assert_array_equal(found.similarities, similarities)
             assert found.known is None
 
-    def test_of_futures_of_matrices(self, client, views, model):
+    def test_of_futures_of_matrices(self, cluster, views, model):
         X, Y = map(sp.csr_array, tied(views))
-        queries, candidates = in_futures(client, X[:70], 4), in_futures(client, Y, 3)
-        found = find_mates(client, model, queries, candidates, source="X", top=3)
+        queries, candidates = in_futures(cluster, X[:70], 4), in_futures(cluster, Y, 3)
+        found = find_mates(cluster, model, queries, candidates, source="X", top=3)
         indices, similarities = best_matches(model.transform(X[:70]), model.transform_y(Y), 3)
         np.testing.assert_array_equal(found.indices, indices)
         np.testing.assert_array_equal(found.similarities, similarities)
 
     @pytest.mark.parametrize("n_blocks", [1, 2, 5])
     @pytest.mark.parametrize("source", ["en", "fr"])
-    def test_of_documents(self, client, corpus, bilingual, n_blocks, source):
+    def test_of_documents(self, cluster, corpus, bilingual, n_blocks, source):
         first, second = (corpus.en, corpus.fr) if source == "en" else (corpus.fr, corpus.en)
         first, second = ["qwxyz", *first], [*second[:30], *second]  # an unknown query, and ties
         expected = bilingual.mates(first, second, source=source, top=7)
-        queries, candidates = in_futures(client, first, n_blocks), in_futures(client, second, 5 - n_blocks + 1)
-        found = find_mates(client, bilingual, queries, candidates, source=source, top=7)
+        queries, candidates = in_futures(cluster, first, n_blocks), in_futures(cluster, second, 5 - n_blocks + 1)
+        found = find_mates(cluster, bilingual, queries, candidates, source=source, top=7)
         np.testing.assert_array_equal(found.indices, expected.indices)
         np.testing.assert_array_equal(found.similarities, expected.similarities)
         np.testing.assert_array_equal(found.known, expected.known)
 
-    def test_more_candidates_than_a_tile(self, client, rng):
+    def test_more_candidates_than_a_tile(self, cluster, rng):
         """Workers compare in tiles of the size of one machine, whatever their own number of candidates."""
         X, Y = (rng.standard_normal((9000, 6)).astype(np.float32) for _ in range(2))
         X[:, :2] += 2 * Y[:, :2]
         model = SparseCCA(2, held_out=0, random_state=0).fit(X[:300], Y[:300])
         queries, candidates = sp.csr_array(X[:50]), sp.csr_array(Y[np.arange(9000) % 4500])
         found = find_mates(
-            client, model, in_futures(client, queries, 2), in_futures(client, candidates, 5), source="X", top=20
+            cluster, model, in_futures(cluster, queries, 2), in_futures(cluster, candidates, 5), source="X", top=20
         )
         indices, similarities = best_matches(model.transform(queries), model.transform_y(candidates), 20)
         np.testing.assert_array_equal(found.indices, indices)
         np.testing.assert_array_equal(found.similarities, similarities)
 
-    def test_as_files(self, client, corpus, bilingual, tmp_path, monkeypatch):
+    def test_as_files(self, cluster, corpus, bilingual, tmp_path, monkeypatch):
         monkeypatch.setattr(scoring, "_PIECE", 50)
-        queries, candidates = in_futures(client, corpus.en, 3), in_futures(client, corpus.fr, 2)
+        queries, candidates = in_futures(cluster, corpus.en, 3), in_futures(cluster, corpus.fr, 2)
         said = []
         with long_work(lambda *of: said.append(of)):
-            write_mates(client, bilingual, queries, candidates, tmp_path / "mates", source="en", top=4)
+            write_mates(cluster, bilingual, queries, candidates, tmp_path / "mates", source="en", top=4)
         expected = bilingual.mates(corpus.en, corpus.fr, source="en", top=4)
         found = table(tmp_path / "mates")
         n = len(corpus.en)
@@ -208,13 +202,13 @@ class TestMates:
         assert len(os.listdir(tmp_path / "mates")) >= n // 50
         assert said[-1] == ("queries answered", n, n)
 
-    def test_nothing_stays_on_the_workers(self, client, corpus, bilingual):
+    def test_nothing_stays_on_the_workers(self, cluster, corpus, bilingual):
         gc.collect()
-        queries, candidates = in_futures(client, corpus.en, 2), in_futures(client, corpus.fr, 2)
-        find_mates(client, bilingual, queries, candidates, source="en")
+        queries, candidates = in_futures(cluster, corpus.en, 2), in_futures(cluster, corpus.fr, 2)
+        find_mates(cluster, bilingual, queries, candidates, source="en")
         given = {future.key for future in (*queries, *candidates)}
         for _ in range(100):
-            left = {key for keys in client.has_what().values() for key in keys} - given
+            left = {key for keys in cluster.has_what().values() for key in keys} - given
             if not left:
                 return
             time.sleep(0.1)
@@ -222,8 +216,8 @@ class TestMates:
 
 
 class TestRefused:
-    def test_a_folder_with_files(self, client, views, model, tmp_path):
-        x, _ = scatter(client, *views)
+    def test_a_folder_with_files(self, cluster, views, model, tmp_path):
+        x, _ = scatter(cluster, *views)
         (tmp_path / "notes").touch()
         with pytest.raises(FileExistsError, match="is not empty; empty it"):
             write_scores(model, x, tmp_path)
@@ -234,34 +228,34 @@ class TestRefused:
         write_scores(model, x, tmp_path / "empty")
         assert len(table(tmp_path / "empty")) == 300
 
-    def test_other_data(self, client, views, model, corpus, bilingual, tmp_path):
-        x, y = scatter(client, *views)
+    def test_other_data(self, cluster, views, model, corpus, bilingual, tmp_path):
+        x, y = scatter(cluster, *views)
         with pytest.raises(TypeError, match="blocks must be futures .*; got a str: send it to the cluster"):
-            find_mates(client, bilingual, corpus.en, corpus.fr, source="en")
+            find_mates(cluster, bilingual, corpus.en, corpus.fr, source="en")
         with pytest.raises(TypeError, match="samples must be BlockRows or futures"):
             write_scores(model, views[0], tmp_path / "x")
         with pytest.raises(ValueError, match="candidates must be of the other view, Y"):
-            find_mates(client, model, x, x)
+            find_mates(cluster, model, x, x)
         with pytest.raises(ValueError, match="source must be the language of the queries"):
-            find_mates(client, bilingual, in_futures(client, corpus.en, 1), in_futures(client, corpus.fr, 1))
+            find_mates(cluster, bilingual, in_futures(cluster, corpus.en, 1), in_futures(cluster, corpus.fr, 1))
         with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
-            write_document_scores(client, bilingual, in_futures(client, corpus.en, 1), "de", tmp_path / "x")
+            write_document_scores(cluster, bilingual, in_futures(cluster, corpus.en, 1), "de", tmp_path / "x")
         with pytest.raises(ValueError, match="top must be"):
-            find_mates(client, model, x, y, top=0)
+            find_mates(cluster, model, x, y, top=0)
         with pytest.raises(ValueError, match="at least one block"):
-            find_mates(client, bilingual, [], in_futures(client, corpus.fr, 1), source="en")
+            find_mates(cluster, bilingual, [], in_futures(cluster, corpus.fr, 1), source="en")
         assert os.listdir(tmp_path) == []
 
-    def test_an_error_of_a_worker_leaves_no_folder(self, client, bilingual, tmp_path):
+    def test_an_error_of_a_worker_leaves_no_folder(self, cluster, bilingual, tmp_path):
         with pytest.raises(TypeError, match="every block of documents must be a list of texts"):
             write_document_scores(
-                client, bilingual, [client.submit(lambda: ["a", 3], pure=False)], "en", tmp_path / "en"
+                cluster, bilingual, [cluster.submit(lambda: ["a", 3], pure=False)], "en", tmp_path / "en"
             )
         assert os.listdir(tmp_path) == []
 
-    def test_samples_of_other_features(self, client, views, model, tmp_path):
+    def test_samples_of_other_features(self, cluster, views, model, tmp_path):
         with pytest.raises(ValueError, match="features"):
-            write_scores(model, in_futures(client, views[0][:, :5], 2), tmp_path / "x", view="X")
+            write_scores(model, in_futures(cluster, views[0][:, :5], 2), tmp_path / "x", view="X")
         assert os.listdir(tmp_path) == []
 
 
@@ -292,9 +286,9 @@ with connect(sys.argv[1]) as client, long_work(lambda *progress: time.sleep(1)):
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_run_is_never_taken_for_a_complete_one(client, bilingual, tmp_path, end):
+def test_an_interrupted_run_is_never_taken_for_a_complete_one(cluster, bilingual, tmp_path, end):
     save(bilingual, tmp_path / "model.scca")
-    process = start_program(INTERRUPTED, client.scheduler.address, tmp_path / "model.scca", tmp_path / "en")
+    process = start_program(INTERRUPTED, cluster.scheduler.address, tmp_path / "model.scca", tmp_path / "en")
     partial = tmp_path / "en.partial"
     while process.poll() is None and not (partial.exists() and any(partial.glob("part-*"))):
         time.sleep(0.01)

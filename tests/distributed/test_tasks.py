@@ -1,5 +1,6 @@
 """Many fits on a real cluster of two processes: the same bytes as here, whatever happens to the workers."""
 
+import gc
 import os
 import pickle
 import signal
@@ -20,10 +21,10 @@ pytest.importorskip("distributed")
 from scca.distributed import ClusterError, local_cluster, scatter, tasks_on
 
 
-@pytest.fixture(scope="module")
-def client():
-    with local_cluster(2) as client:
-        yield client
+@pytest.fixture(scope="module", autouse=True)
+def nothing_of_others():
+    """What tests of other files have left to the garbage collector is not taken for something left by these."""
+    gc.collect()
 
 
 @pytest.fixture(scope="module")
@@ -54,54 +55,54 @@ def same_bytes(one, other):
 
 class TestTheSameBytes:
     @pytest.mark.parametrize("model", [SparseCCA(2), KernelCCA(1)], ids=lambda model: type(model).__name__)
-    def test_permutation_test(self, client, views, model):
+    def test_permutation_test(self, cluster, views, model):
         settings = {"n_permutations": 5, "cv": 3, "random_state": 0}
         here = permutation_test(model, *views, **settings)
-        with tasks_on(client):
+        with tasks_on(cluster):
             there = permutation_test(model, *views, **settings, n_jobs=2)
         assert same_bytes(astuple(here), astuple(there))
-        assert left_on(client) is None
+        assert left_on(cluster) is None
 
-    def test_a_function_of_the_users(self, client, views):
+    def test_a_function_of_the_users(self, cluster, views):
         here = permutation_test(KernelCCA(1), *views, n_permutations=3, statistic=lambda a, b: a @ b, random_state=0)
-        with tasks_on(client):
+        with tasks_on(cluster):
             there = permutation_test(
                 KernelCCA(1), *views, n_permutations=3, statistic=lambda a, b: a @ b, random_state=0
             )
         assert same_bytes(astuple(here), astuple(there))
 
-    def test_stability_selection(self, client, views):
+    def test_stability_selection(self, cluster, views):
         here = stability_selection(SparseCCA(1), *views, n_subsamples=6, random_state=0)
-        with tasks_on(client):
+        with tasks_on(cluster):
             there = stability_selection(SparseCCA(1), *views, n_subsamples=6, random_state=0)
         assert same_bytes(astuple(here), astuple(there))
 
-    def test_cross_validation_and_its_held_out_folds(self, client, views):
+    def test_cross_validation_and_its_held_out_folds(self, cluster, views):
         def fitted():
             return SparseCCACV(1, cv=3, mu_factors=(0.5, 1), ridge_factors=(1,), random_state=0).fit(*views)
 
         here = fitted()
-        with tasks_on(client):
+        with tasks_on(cluster):
             there = fitted()
         for name, value in here.cv_results_.items():
             assert same_bytes(value, there.cv_results_[name]), name
         assert same_bytes(here.x_weights_, there.x_weights_)
         assert same_bytes(here.held_out_correlations_, there.held_out_correlations_)
 
-    def test_held_out_folds(self, client, views):
+    def test_held_out_folds(self, cluster, views):
         here = SparseCCA(2, random_state=0).fit(*views)
-        with tasks_on(client):
+        with tasks_on(cluster):
             there = SparseCCA(2, random_state=0).fit(*views)
         assert same_bytes(here.held_out_correlations_, there.held_out_correlations_)
 
-    def test_arrays_come_as_from_here(self, client):
+    def test_arrays_come_as_from_here(self, cluster):
         data = np.arange(7.0)
 
         def compute(number):
             assert data.flags.writeable
             return data.flags.aligned, data[number:]
 
-        with tasks_on(client):
+        with tasks_on(cluster):
             found = run_tasks(compute, range(3), 3, "numbers")
         assert all(aligned and array.flags.writeable and array.flags.aligned for aligned, array in found)
 
@@ -109,14 +110,14 @@ class TestTheSameBytes:
 class TestSamplesInBlocks:
     """Their folds cannot be sent as a whole, neither to a worker nor to another process here."""
 
-    def test_are_summed_from_here(self, client, views):
-        x, _ = scatter(client, *views)
-        with tasks_on(client):
+    def test_are_summed_from_here(self, cluster, views):
+        x, _ = scatter(cluster, *views)
+        with tasks_on(cluster):
             found = run_tasks(lambda factor: factor * summed(np.sum, [x]), [1, 2], 2, "sums")
         np.testing.assert_allclose(found, views[0].sum() * np.array([1, 2]))
 
-    def test_are_left_out_in_this_process(self, client, views):
-        x, y = scatter(client, *views)
+    def test_are_left_out_in_this_process(self, cluster, views):
+        x, y = scatter(cluster, *views)
         seen = []
 
         def scores(pairs, train, test):
@@ -128,18 +129,18 @@ class TestSamplesInBlocks:
 
 
 class TestTasks:
-    def test_run_in_processes_of_the_cluster_and_in_order(self, client):
-        with tasks_on(client):
+    def test_run_in_processes_of_the_cluster_and_in_order(self, cluster):
+        with tasks_on(cluster):
             found = run_tasks(lambda number: (number, os.getpid()), range(40), 40, "numbers", n_jobs=1)
         assert [number for number, _ in found] == list(range(40))
-        assert {pid for _, pid in found} == set(client.run(os.getpid).values())
+        assert {pid for _, pid in found} == set(cluster.run(os.getpid).values())
         assert run_tasks(lambda _: os.getpid(), range(2), 2, "numbers") == [os.getpid()] * 2  # outside the context
 
-    def test_none(self, client):
-        with tasks_on(client):
+    def test_none(self, cluster):
+        with tasks_on(cluster):
             assert run_tasks(abs, [], 0, "numbers") == []
 
-    def test_the_function_is_sent_once(self, client):
+    def test_the_function_is_sent_once(self, cluster):
         class Counted:
             def __getstate__(self):
                 packed.append(1)
@@ -147,11 +148,11 @@ class TestTasks:
 
         packed = []
         data = Counted()
-        with tasks_on(client):
+        with tasks_on(cluster):
             run_tasks(lambda number: number if data else None, range(20), 20, "numbers")
         assert len(packed) == 1
 
-    def test_are_drawn_as_workers_get_free(self, client):
+    def test_are_drawn_as_workers_get_free(self, cluster):
         drawn = []
 
         def tasks():
@@ -162,26 +163,26 @@ class TestTasks:
         def stop(done, total):
             raise KeyError
 
-        with tasks_on(client), pytest.raises(KeyError):
+        with tasks_on(cluster), pytest.raises(KeyError):
             run_tasks(abs, tasks(), 50, "numbers", progress=stop)
         assert len(drawn) < 10
-        assert left_on(client) is None
+        assert left_on(cluster) is None
 
-    def test_large_ones(self, client):
+    def test_large_ones(self, cluster):
         tasks = [np.full(50_000, i) for i in range(8)]
-        with tasks_on(client):
+        with tasks_on(cluster):
             assert run_tasks(lambda task: int(task.sum()), tasks, 8, "arrays") == [50_000 * i for i in range(8)]
-        assert left_on(client) is None
+        assert left_on(cluster) is None
 
-    def test_progress_comes_after_each_and_after_it_was_told_of(self, client):
+    def test_progress_comes_after_each_and_after_it_was_told_of(self, cluster):
         calls = []
-        with tasks_on(client):
+        with tasks_on(cluster):
             run_tasks(
                 abs, range(3), 3, "numbers", progress=lambda *of: calls.append(of), finished=lambda *_: calls.append(0)
             )
         assert calls == [0, (1, 3), 0, (2, 3), 0, (3, 3)]
 
-    def test_nested_ones_run_in_sequence_and_blas_has_one_thread(self, client):
+    def test_nested_ones_run_in_sequence_and_blas_has_one_thread(self, cluster):
         def nested(number):
             from threadpoolctl import threadpool_info
 
@@ -189,15 +190,15 @@ class TestTasks:
             threads = {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
             return set(pids) == {os.getpid()}, threads
 
-        with tasks_on(client):
+        with tasks_on(cluster):
             assert run_tasks(nested, range(4), 4, "tasks") == [(True, {1})] * 4
 
-    def test_warnings_are_said_once_in_the_end(self, client):
+    def test_warnings_are_said_once_in_the_end(self, cluster):
         def warn_if_odd(number):
             if number % 2:
                 warn(f"{number} is odd", DataWarning)
 
-        with pytest.warns(DataWarning) as caught, tasks_on(client):
+        with pytest.warns(DataWarning) as caught, tasks_on(cluster):
             run_tasks(warn_if_odd, range(7), 7, "numbers")
         assert [str(warning.message) for warning in caught] == ["in 3 of 7 numbers, the first time: 1 is odd"]
         assert caught[0].filename == __file__
@@ -205,40 +206,40 @@ class TestTasks:
 
 class TestFailure:
     @pytest.mark.parametrize("error", [ValueError("of the user"), TimeoutError("its own"), OSError("no disk")])
-    def test_errors_of_a_task_reach_the_user(self, client, error):
+    def test_errors_of_a_task_reach_the_user(self, cluster, error):
         def fail(number):
             if number == 3:
                 raise error
 
-        with tasks_on(client):
+        with tasks_on(cluster):
             with pytest.raises(type(error), match=str(error)):
                 run_tasks(fail, range(9), 9, "numbers")
-            assert left_on(client) is None
+            assert left_on(cluster) is None
             assert run_tasks(abs, range(3), 3, "numbers") == [0, 1, 2]  # the next run is none the worse
 
-    def test_of_a_fit(self, client, views):
-        with tasks_on(client), pytest.raises(ValueError, match="statistic must give a finite number"):
+    def test_of_a_fit(self, cluster, views):
+        with tasks_on(cluster), pytest.raises(ValueError, match="statistic must give a finite number"):
             permutation_test(KernelCCA(1), *views, n_permutations=3, statistic=lambda a, b: np.nan)
-        assert left_on(client) is None
+        assert left_on(cluster) is None
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, KeyError])
-    def test_of_the_callers_own_functions(self, client, error):
+    def test_of_the_callers_own_functions(self, cluster, error):
         def stop(done, total):
             raise error
 
-        with tasks_on(client), pytest.raises(error):
+        with tasks_on(cluster), pytest.raises(error):
             run_tasks(abs, range(30), 30, "numbers", progress=stop)
-        assert left_on(client) is None
+        assert left_on(cluster) is None
 
-    def test_a_function_that_workers_cannot_load(self, client):
+    def test_a_function_that_workers_cannot_load(self, cluster):
         class Here:
             def __reduce__(self):
                 return __import__, ("no_such_module",)
 
         data = Here()
-        with tasks_on(client), pytest.raises(ImportError, match="a worker cannot load .*; install there"):
+        with tasks_on(cluster), pytest.raises(ImportError, match="a worker cannot load .*; install there"):
             run_tasks(lambda _: data, range(3), 3, "numbers")
-        assert left_on(client) is None
+        assert left_on(cluster) is None
 
     def test_no_client(self):
         with pytest.raises(TypeError, match="client must be a distributed.Client .*; got 'tcp://"):
@@ -326,13 +327,13 @@ with connect(sys.argv[1]) as client, tasks_on(client):
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
-def test_an_interrupted_client_leaves_nothing(client, tmp_path, end):
-    process = start_program(INTERRUPTED, client.scheduler.address, tmp_path)
+def test_an_interrupted_client_leaves_nothing(cluster, tmp_path, end):
+    process = start_program(INTERRUPTED, cluster.scheduler.address, tmp_path)
     while len(os.listdir(tmp_path)) < 2 and process.poll() is None:
         time.sleep(0.05)
     os.kill(process.pid, end)
     said, _ = process.communicate(timeout=60)
     assert said == ("interrupted\n" if end == signal.SIGINT else "")
-    assert left_on(client) is None
+    assert left_on(cluster) is None
     assert len(os.listdir(tmp_path)) < 10
     assert not is_alive(process.pid)

@@ -17,13 +17,7 @@ from scca.text import read_pairs as read_here
 
 pytest.importorskip("distributed")
 
-from scca.distributed import local_cluster, pairs_of, read_pairs, scatter_pairs
-
-
-@pytest.fixture(scope="module")
-def client():
-    with local_cluster(2) as client:
-        yield client
+from scca.distributed import pairs_of, read_pairs, scatter_pairs
 
 
 @pytest.fixture(scope="module")
@@ -103,45 +97,45 @@ def formats(folder, documents):
 
 
 @pytest.mark.parametrize("kind", ["lines", "tsv", "csv", "gz", "lists"])
-def test_a_model_of_files_is_that_of_the_same_files_here(client, files, documents, tmp_path, many, kind):
+def test_a_model_of_files_is_that_of_the_same_files_here(cluster, files, documents, tmp_path, many, kind):
     expected = fitted(read_here(*files))
-    pairs = read_pairs(client, *formats(tmp_path, documents)[kind])
+    pairs = read_pairs(cluster, *formats(tmp_path, documents)[kind])
     assert len(pairs) == 400
     assert pairs.languages == ("en", "fr")
     assert_same(fitted(pairs), expected)
 
 
-def test_a_model_does_not_depend_on_the_number_of_blocks(client, files, many):
+def test_a_model_does_not_depend_on_the_number_of_blocks(cluster, files, many):
     expected = fitted(read_here(*files))
     for n_blocks in (1, 3, 7):
-        assert_same(fitted(read_pairs(client, *files, n_blocks=n_blocks)), expected)
+        assert_same(fitted(read_pairs(cluster, *files, n_blocks=n_blocks)), expected)
 
 
-def test_documents_from_memory_bags_and_futures(client, files, documents, many):
+def test_documents_from_memory_bags_and_futures(cluster, files, documents, many):
     import dask.bag
 
     expected = fitted(read_here(*files))
     pairs = list(zip(*documents, strict=True))
     given = {
-        "memory": scatter_pairs(client, PairedText.of(*documents, ("en", "fr")), n_blocks=3),
-        "bag": pairs_of(client, dask.bag.from_sequence(pairs, npartitions=3), ("en", "fr")),
-        "futures": pairs_of(client, client.scatter([pairs[:100], pairs[100:]]), ("en", "fr")),
+        "memory": scatter_pairs(cluster, PairedText.of(*documents, ("en", "fr")), n_blocks=3),
+        "bag": pairs_of(cluster, dask.bag.from_sequence(pairs, npartitions=3), ("en", "fr")),
+        "futures": pairs_of(cluster, cluster.scatter([pairs[:100], pairs[100:]]), ("en", "fr")),
     }
     for pairs_ in given.values():
         assert_same(fitted(pairs_), expected)
     assert len({pairs_.digest for pairs_ in given.values()}) == 1  # whatever the blocks
 
 
-def test_few_pairs_are_brought_here_and_give_the_same_bytes(client, files, tmp_path):
-    for name, pairs in (("here", read_here(*files)), ("cluster", read_pairs(client, *files))):
+def test_few_pairs_are_brought_here_and_give_the_same_bytes(cluster, files, tmp_path):
+    for name, pairs in (("here", read_here(*files)), ("cluster", read_pairs(cluster, *files))):
         save(fitted(pairs), tmp_path / name)
     assert (tmp_path / "here").read_bytes() == (tmp_path / "cluster").read_bytes()
 
 
-def test_a_model_keeps_some_documents_and_their_numbers(client, files, documents, many, monkeypatch, tmp_path):
+def test_a_model_keeps_some_documents_and_their_numbers(cluster, files, documents, many, monkeypatch, tmp_path):
     monkeypatch.setattr(learning, "_MOST_KEPT", 50)
     whole = fitted(read_here(*files))
-    model = fitted(read_pairs(client, *files))
+    model = fitted(read_pairs(cluster, *files))
     numbers = model.document_numbers_
     assert len(numbers) == 50
     assert model.n_documents_ == 400
@@ -154,35 +148,35 @@ def test_a_model_keeps_some_documents_and_their_numbers(client, files, documents
     assert_allclose(again.project(documents[0], "en"), whole.project(documents[0], "en"), atol=1e-9)
 
 
-def test_blank_documents_are_reported_or_dropped(client, documents, tmp_path, many):
+def test_blank_documents_are_reported_or_dropped(cluster, documents, tmp_path, many):
     first, second = [list(side) for side in documents]
     first[3] = second[390] = " "
     for name, texts in (("a.en", first), ("a.fr", second)):
         (tmp_path / name).write_text("\n".join(texts) + "\n")
     files = tmp_path / "a.en", tmp_path / "a.fr"
     with pytest.warns(DataWarning, match=r"2 documents are empty \(first: line 4 of .*a.en\)"):
-        read_pairs(client, *files)
-    dropped = read_pairs(client, *files, drop_empty=True)
+        read_pairs(cluster, *files)
+    dropped = read_pairs(cluster, *files, drop_empty=True)
     assert len(dropped) == 398
     assert_same(fitted(dropped), fitted(read_here(*files, drop_empty=True)))
 
 
-def test_wrong_files_are_refused_in_one_sentence(client, files, tmp_path):
+def test_wrong_files_are_refused_in_one_sentence(cluster, files, tmp_path):
     (tmp_path / "short.fr").write_text("un\n")
     with pytest.raises(PairError, match="line 2 of .* has no mate"):
-        read_pairs(client, files[0], tmp_path / "short.fr")
+        read_pairs(cluster, files[0], tmp_path / "short.fr")
     with pytest.raises(PairError, match=r"nothing.en does not exist"):
-        read_pairs(client, tmp_path / "nothing.en", files[1])
+        read_pairs(cluster, tmp_path / "nothing.en", files[1])
     (tmp_path / "latin.fr").write_bytes(b"cafe\n" * 399 + b"caf\xe9\n")
     with pytest.raises(PairError, match=r"not UTF-8: byte 0xe9 at offset 1998 \(line 400\)"):
-        read_pairs(client, files[0], tmp_path / "latin.fr")
+        read_pairs(cluster, files[0], tmp_path / "latin.fr")
     with pytest.raises(PairError, match="Pair 2 of block 0 is not a pair of strings"):
-        pairs_of(client, client.scatter([[("a", "b"), ("a", 1)]]))
+        pairs_of(cluster, cluster.scatter([[("a", "b"), ("a", 1)]]))
     with pytest.raises(ValueError, match="first: the documents contain no word"):
-        fitted(pairs_of(client, client.scatter([[("1", "ab"), ("2", "cd")] * 60])))
+        fitted(pairs_of(cluster, cluster.scatter([[("1", "ab"), ("2", "cd")] * 60])))
 
 
-def test_a_stopped_fit_goes_on_with_other_blocks(client, files, many, tmp_path, monkeypatch):
+def test_a_stopped_fit_goes_on_with_other_blocks(cluster, files, many, tmp_path, monkeypatch):
     monkeypatch.setattr("scca.engine._work._WORTH", 0.0)  # every step is stored
     monkeypatch.setattr("scca.engine._together._N_CORES", 1)  # no thread of the stopped fit goes on beside the next one
     expected = fitted(read_here(*files))
@@ -197,29 +191,29 @@ def test_a_stopped_fit_goes_on_with_other_blocks(client, files, many, tmp_path, 
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Checkpoint, "write", until_the_fourth)
-        BilingualModel(4).fit(read_pairs(client, *files), checkpoint=folder)
+        BilingualModel(4).fit(read_pairs(cluster, *files), checkpoint=folder)
     assert folder.exists()
     monkeypatch.setattr(Checkpoint, "write", lambda self, name, arrays: steps.append(name))
-    model = BilingualModel(4).fit(read_pairs(client, *files, n_blocks=5), checkpoint=folder)
+    model = BilingualModel(4).fit(read_pairs(cluster, *files, n_blocks=5), checkpoint=folder)
     assert len(set(steps)) == len(steps)  # nothing was computed twice
     assert_same(model, expected)
     assert not folder.exists()
 
 
-def test_stop_words_that_no_document_has(client, files, many):
+def test_stop_words_that_no_document_has(cluster, files, many):
     with pytest.warns(DataWarning, match="1 stop word occurs in no document"):
-        fitted(read_pairs(client, *files), stop_words=["absent", "ena"])
+        fitted(read_pairs(cluster, *files), stop_words=["absent", "ena"])
 
 
-def test_documents_without_a_word_that_is_read_are_counted(client, documents, many):
+def test_documents_without_a_word_that_is_read_are_counted(cluster, documents, many):
     pairs = [*zip(*documents, strict=True), ("unheard", "ena")]
     with pytest.warns(DataWarning, match="en has 1 document without any word that is read; "):
-        fitted(pairs_of(client, client.scatter([pairs]), ("en", "fr")))
+        fitted(pairs_of(cluster, cluster.scatter([pairs]), ("en", "fr")))
 
 
-def test_features_of_a_model_are_read_only(client, files, many):
+def test_features_of_a_model_are_read_only(cluster, files, many):
     """Words without a weight change no score, as of a model fitted here."""
-    model = fitted(read_pairs(client, *files))
+    model = fitted(read_pairs(cluster, *files))
     unread = ~model.scca_.x_weights_.any(axis=1)
     vectors = model.training_[0].copy()
     vectors.data[unread[vectors.indices]] *= 3
