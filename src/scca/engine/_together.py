@@ -15,7 +15,8 @@ from ._warnings import collected, warn
 
 __all__ = ["as_they_finish", "inner", "one_core", "parts", "times", "together"]
 
-_ROWS = 4096  # of a part
+_ROWS = 4096  # of a part that is summed
+_ROWS_OF_PRODUCT = 1024  # of a part that is not: more parts share more evenly
 _N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _here = threading.local()
 
@@ -108,5 +109,5 @@ def times(A: np.ndarray, C: np.ndarray) -> np.ndarray:
     def multiply(rows: slice) -> None:
         np.matmul(A[rows], C, out=out[rows])
 
-    together(multiply, parts(0, len(A), _ROWS))
+    together(multiply, parts(0, len(A), _ROWS_OF_PRODUCT))
     return out

@@ -6,10 +6,11 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from ..engine import Stage, parts, together
+from ..engine import Stage, one_blas_thread, parts, times, together
 from ..views import PrimalView, View
 from ._covariances import covariance
 from ._iteration import Solutions, residuals_of
+from ._lanczos import leading_eigenvectors
 from ._products import Products, images
 from ._triangle import Triangle
 
@@ -17,7 +18,8 @@ __all__ = ["of_two", "whitened_cost", "whitened_solutions"]
 
 _ROWS = 1024  # of a product per task of a thread
 # About how long steps take with m features, in nanoseconds over m^3; only ratios matter.
-_OF_TRIANGLE, _OF_DIVISIONS, _OF_VECTORS = 0.006, 0.027, 0.07
+_OF_TRIANGLE, _OF_DIVISIONS, _OF_VECTORS = 0.006, 0.027, 0.03
+_MANY, _FEW_OF = 2000, 40  # features from which on an iteration is faster, and per component
 
 
 def whitened_solutions(
@@ -91,6 +93,23 @@ def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     """For two views the solutions are pairs of singular vectors of M, found from the smaller product."""
     is_tall = M.shape[0] > M.shape[1]
     M = np.ascontiguousarray(M.T if is_tall else M)
+    squares, U = _few_leading(M, n_components) or _leading(M, n_components)
+    rounding = len(M) * np.finfo(M.dtype).eps * squares.max(initial=0.0)
+    values = np.sqrt(np.where(squares > rounding, squares, 0.0))
+    V = M.T @ U / np.where(values > 0, values, 1.0)
+    return values, np.vstack([V, U] if is_tall else [U, V]) / np.sqrt(2.0)
+
+
+def _few_leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The largest eigenvalues of M M', and their vectors, if they are few of many and an iteration finds them."""
+    if len(M) < max(_MANY, _FEW_OF * count):
+        return None
+    with one_blas_thread():  # the same order of sums for any number of threads
+        return leading_eigenvectors(lambda V: times(M, times(M.T, V)), len(M), count)
+
+
+def _leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same, by a decomposition."""
     size = len(M)
     product = np.zeros((size, size), dtype=M.dtype)
 
@@ -98,9 +117,5 @@ def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
         product[rows, : rows.stop] = M[rows] @ M[: rows.stop].T  # the lower half
 
     together(multiply, parts(0, size, _ROWS))
-    squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - n_components, size - 1))
-    squares, U = squares[::-1], U[:, ::-1]
-    rounding = size * np.finfo(M.dtype).eps * squares.max(initial=0.0)
-    values = np.sqrt(np.where(squares > rounding, squares, 0.0))
-    V = M.T @ U / np.where(values > 0, values, 1.0)
-    return values, np.vstack([V, U] if is_tall else [U, V]) / np.sqrt(2.0)
+    squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - count, size - 1))
+    return squares[::-1], U[:, ::-1]
