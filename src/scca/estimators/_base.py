@@ -26,7 +26,7 @@ from .._validation import (
     warn_uninformative,
 )
 from .._wording import called, counted
-from ..engine import check_n_jobs, samples_elsewhere, warn
+from ..engine import check_n_jobs, report, samples_elsewhere, warn
 from ..retrieval import average_precision
 from ..views import Kernel, LowRankPreparation, PreparedView, Projector
 from ._elsewhere import pair_elsewhere
@@ -103,6 +103,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """`prepare` for data that are already checked; `x_view` is the result of `prepare_x` for the same X."""
         n_components = self._check_n_components(X, Y)
         preparing = replace(self._preparing(), n_features=self._read_features(X, Y, n_components))
+        report("preparing", 0, 1)
         samples = {"X": preparing.by_columns(X, "X"), "Y": preparing.by_columns(Y, "Y")}
         views = preparing.views(samples["X"], samples["Y"], x_view)
         return PreparedPair(

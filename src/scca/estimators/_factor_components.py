@@ -23,7 +23,7 @@ from .._validation import (
     shown,
 )
 from .._wording import called, either
-from ..engine import Pairs, blas_threads_for, kept, preview, warn
+from ..engine import Pairs, blas_threads_for, kept, preview, report, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import Compressed, Projector, View
@@ -246,6 +246,7 @@ def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
     weights = in_types((x.weights, y.weights), pair)
 
     def measure() -> dict[str, np.ndarray]:
+        report("loadings", 0, 1)
         x_loadings, y_loadings = in_types(_loadings(list(pair.views.values()), fit.scores), pair)
         cosines = _cosines(scores_of([x.view], [x.weights]), scores_of([y.view], [y.weights]))
         return {"correlations_": cosines, "x_loadings_": x_loadings, "y_loadings_": y_loadings}
