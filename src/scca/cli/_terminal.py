@@ -17,6 +17,7 @@ import typer
 
 from .._wording import naming
 from ._options import option
+from ._signals import interrupted
 
 __all__ = [
     "INTERRUPTED",
@@ -91,8 +92,10 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
                 raise
             say("scca: not enough memory; use fewer documents or components, or raise --min-df.")
             raise typer.Exit(WRONG_INPUT) from error
-        except (ValueError, TypeError, OSError, ImportError) as error:
-            if debug:
+        except Exception as error:
+            if interrupted():
+                raise InterruptedCommandError from error
+            if debug or not isinstance(error, ValueError | TypeError | OSError | ImportError):
                 raise
             say(f"scca: {sentence(error)}")
             raise typer.Exit(WRONG_CALL if isinstance(error, CallError) else WRONG_INPUT) from error

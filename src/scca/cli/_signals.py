@@ -1,0 +1,32 @@
+"""Signals that end a command: through all cleanup, so that no file is left half-written."""
+
+import signal
+import sys
+from types import FrameType
+
+__all__ = ["handle_signals", "interrupted"]
+
+_interrupts = 0
+
+
+def handle_signals() -> None:
+    """From now on SIGTERM and SIGHUP exit as Ctrl-C does."""
+    for name, handler in (("SIGINT", _interrupt), ("SIGTERM", _end), ("SIGHUP", _end)):
+        number = getattr(signal, name, None)  # Windows has no SIGHUP
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # ignored under `nohup`
+            signal.signal(number, handler)
+
+
+def interrupted() -> bool:
+    """Whether Ctrl-C was pressed: compiled libraries that are loading turn KeyboardInterrupt into other errors."""
+    return _interrupts > 0
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    global _interrupts
+    _interrupts += 1
+    raise KeyboardInterrupt
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
