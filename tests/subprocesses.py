@@ -18,13 +18,14 @@ def run_program(program: str, *arguments, **environment) -> subprocess.Completed
     return done
 
 
-def start_program(program: str, *arguments) -> subprocess.Popen:
-    """Start Python code as the leader of a group of processes, as a terminal does."""
+def start_program(program: str, *arguments, **environment) -> subprocess.Popen:
+    """Start Python code as the leader of a group of processes, as a terminal does, with these environment variables."""
     return subprocess.Popen(
         [sys.executable, "-c", program, *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        env={**os.environ, **environment},
         start_new_session=True,
         # a shell that runs the tests in the background lets its children ignore Ctrl-C
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),

@@ -14,6 +14,7 @@ import time
 import numpy as np
 import pytest
 from commands import COMMAND, refused, run, write_lines
+from subprocesses import start_program
 
 import scca
 from scca.datasets import load_trilingual
@@ -241,12 +242,7 @@ class TestMistakes:
     def test_interrupted_while_libraries_load(self, seconds):
         """Those of the command line first, then scikit-learn, which take more than a second."""
         program = "from scca.cli import main; print('started', flush=True); main()"
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, "explain", "none.scca"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+        process = start_program(program, "explain", "none.scca")
         assert process.stdout.readline() == "started\n"
         time.sleep(seconds)
         process.send_signal(signal.SIGINT)
@@ -269,13 +265,9 @@ class TestMistakes:
         """
         (tmp_path / f"{library}.py").write_text(textwrap.dedent(loading))
         program = "from scca.cli import main; main()"
-        done = subprocess.run(
-            [sys.executable, "-c", program, "explain", "none.scca"],
-            env=os.environ | {"PYTHONPATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-        )
-        assert (done.returncode, done.stderr) == (130, "scca: interrupted; no file is left half-written.\n")
+        process = start_program(program, "explain", "none.scca", PYTHONPATH=str(tmp_path))
+        _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors) == (130, "scca: interrupted; no file is left half-written.\n")
 
 
 class TestHelp:
