@@ -109,10 +109,11 @@ def test_first_results_are_for_those_who_wait_at_a_terminal(monkeypatch, is_term
     stream = io.StringIO()
     stream.isatty = lambda: is_terminal
     monkeypatch.setattr(sys, "stderr", stream)
-    Terminal(quiet).preview([(["judge", "trial"], ["juge", "procès"]), (["goal"], [])])
-    lines = stream.getvalue().splitlines()
-    assert lines == (
-        ["The first components, not yet tried on pairs left out:", "  judge, trial  |  juge, procès", "  goal  |  "]
-        if shown
-        else []
-    )
+    terminal = Terminal(quiet)
+    assert terminal.is_watched == shown
+    terminal.preview([(["judge", "trial"], ["juge", "procès"]), (["goal"], [])])
+    assert stream.getvalue().splitlines() == [
+        "The first components, not yet tried on pairs left out:",
+        "  judge, trial  |  juge, procès",
+        "  goal  |  ",
+    ]

@@ -49,12 +49,14 @@ def test_components_read_as_topics_in_both_languages(model):
     assert len(topics) == 5
 
 
-def test_first_results_are_those_of_the_model_and_come_before_pairs_are_left_out(corpus, model):
+def test_first_results_are_those_of_the_model_and_come_before_the_others(corpus, model):
     pairs, seen = PairedText.of(corpus[0][:160], corpus[1][:160], ("aa", "bb")), []
     BilingualModel(5).fit(pairs, preview=seen.append, progress=lambda what, *_: seen.append(what))
     (at,) = (i for i, each in enumerate(seen) if not isinstance(each, str))
+    assert "features" in seen[at:]
     assert "folds left out" in seen[at:]
-    assert "folds left out" not in seen[:at]
+    assert {"features", "folds left out"}.isdisjoint(seen[:at])
+    assert "first results: features" in seen[:at]
     assert seen[at] == [
         tuple([word.name for word in words[:4]] for words in (component.words, component.mate_words))
         for component in model.components()[:3]

@@ -147,7 +147,8 @@ def fit(
     with cluster.client(terminal) as client, continuing(checkpoint):
         pairs = pairs_for(client, files, languages=languages, columns=columns, drop_empty=drop_empty)
         with terminal.stages() as progress:
-            model.fit(pairs, progress=progress, checkpoint=checkpoint, preview=terminal.preview)
+            preview = terminal.preview if terminal.is_watched else None
+            model.fit(pairs, progress=progress, checkpoint=checkpoint, preview=preview)
     save(model, output, texts=texts)
     summary = summary_of(model) | {"model": str(output)}
     if as_json:

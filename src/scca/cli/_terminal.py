@@ -158,12 +158,16 @@ class Terminal:
         if not self.quiet:
             say(line)
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether somebody is waiting at a terminal, and wants to see more than the result."""
+        return self._err.is_terminal and not self.quiet
+
     def preview(self, components: Sequence[Sequence[Sequence[str]]]) -> None:
-        """Words of components on a terminal, above the progress: somebody is waiting for them there."""
-        if self._err.is_terminal and not self.quiet:
-            say("The first components, not yet tried on pairs left out:")
-            for words in components:
-                say("  " + "  |  ".join(", ".join(each) for each in words))
+        """Words of components, above the progress."""
+        say("The first components, not yet tried on pairs left out:")
+        for words in components:
+            say("  " + "  |  ".join(", ".join(each) for each in words))
 
     def print(self, *lines: str) -> None:
         for line in map(harmless, lines):

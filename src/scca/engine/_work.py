@@ -1,7 +1,7 @@
 """Long work: how far it is, and steps that a later run need not repeat."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -92,9 +92,14 @@ def report(what: str, done: float, total: float) -> None:
     work.report(f"{work.whole}: {what}" if work.whole else what, done, total)
 
 
-def preview(*results: Any) -> None:
-    """Show results that will not change, although there is more to do, to whoever asked for them."""
+def preview(make: Callable[[], Sequence[Any]]) -> None:
+    """Show first results to whoever asked for them, and make them only then.
+
+    Nothing of them is stored: a checkpoint is the same whether somebody asked or not.
+    """
     if (show := _work.get().preview) is not None:
+        with _with(whole="first results", checkpoint=None):
+            results = make()
         show(*results)
 
 

@@ -30,7 +30,7 @@ from ..views import Compressed, Projector, View
 from ._base import PairedTransformer, in_types
 from ._components import EmptyComponentWarning
 from ._factor_settings import FactorSettings
-from ._factors import FactorFit, factor_path, find_factors, fit_factors, held_out_scores
+from ._factors import FactorFit, Factors, factor_path, find_factors, held_out_scores
 from ._held_out import CHANCE, HeldOut, count_shared, held_out_correlations
 from ._preparing import PreparedPair, Preparing
 from ._share import needed_share
@@ -40,6 +40,7 @@ __all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
 logger = logging.getLogger(__name__)
 
 _VIEWS = ("X", "Y")
+_PREVIEWED = 3  # components that are shown before all are rendered
 _USUAL_EFFORT = {"tol": 1e-6, "max_iter": DEFAULT_MAX_ITER}
 _MOST_WEIGHTS = 100  # of a factor: more are too many to read
 _RIDGE = 0.25  # of the factors, for samples of unit norm
@@ -55,10 +56,11 @@ class FactorComponents(PairedTransformer):
         settings = _fitted_to(pair, settings)
         n_components = self.count_components(pair)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
-            fit = fit_factors(pair.views, pair.samples, n_components, settings)
+            found = find_factors(pair.views, n_components, settings)
+            preview(partial(_first_components, pair, found, settings))
+            fit = next(factor_path(pair.views, pair.samples, found, [settings]))
             summary, scores = _summary(pair, fit), fit.scores
         del fit  # its views take as much memory as the data, and the folds need it
-        preview(*summary.weights, summary.attributes["x_loadings_"], summary.attributes["y_loadings_"])
         return self._keep(pair, summary, n_components, self._held_out(pair, settings, scores))
 
     def _keep(
@@ -266,6 +268,14 @@ def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
         converged=x.converged & y.converged & fit.converged,
         factors_converged=fit.converged,
     )
+
+
+def _first_components(pair: PreparedPair, found: Factors, settings: FactorSettings) -> tuple[np.ndarray, ...]:
+    """Weights and loadings of the strongest factors, rendered alone: what all are takes longer."""
+    c = found.scores.shape[1]
+    first = replace(found, scores=found.scores @ np.eye(c, min(c, _PREVIEWED)))
+    summary = _summary(pair, next(factor_path(pair.views, pair.samples, first, [settings])))
+    return *summary.weights, summary.attributes["x_loadings_"], summary.attributes["y_loadings_"]
 
 
 def _fitted_to(pair: PreparedPair, settings: FactorSettings) -> FactorSettings:

@@ -32,7 +32,7 @@ __all__ = ["BilingualModel"]
 _MOST_ANCHORED = 200  # components if their number is "auto"
 _SHARED_WORDS = 10  # with so many documents or more, words must occur in at least two
 _FACTOR_DOCUMENTS = 10  # shown per factor; every document has a score
-_PREVIEWED, _PREVIEWED_WORDS = 3, 4  # components, and words of each language in them
+_PREVIEWED_WORDS = 4  # of each language in a component
 
 Preview = Callable[[list[tuple[list[str], ...]]], None]  # of the words of components in both languages
 
@@ -159,8 +159,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             A folder for the results of steps of a second or more. A fit that was stopped continues from them, with the
             same result, if it has the same pairs and parameters; with others it is refused. Deleted at the end.
         preview : callable, optional
-            Called with the words of the strongest components, a pair of lists each, as soon as they are known: how they
-            hold on pairs left out takes as long again.
+            Called with the words of the three strongest components, a pair of lists each, before all components have
+            theirs and are tried on pairs left out. In the model a word or two of them may be others, since a document
+            counts by all words that are read.
         """
         if isinstance(pairs, PairsElsewhere) and len(pairs) < MANY_PAIRS:
             pairs = pairs.here()
@@ -466,7 +467,7 @@ def _show_words(
         found = (_by_loading(weights[:, j], loadings[:, j], names) for weights, loadings, names in sides)
         return tuple([word.name for word in words[:_PREVIEWED_WORDS]] for words in found)
 
-    show([strongest_words(j) for j in range(min(_PREVIEWED, x_weights.shape[1]))])
+    show([strongest_words(j) for j in range(x_weights.shape[1])])
 
 
 def _frame(rows: list[dict[str, Any]]) -> Frame:
