@@ -36,7 +36,8 @@ _POWERS = (0.3, 3.0)  # bounds on the power of the penalty that the number of we
 _STEPS = (0.5, 2.0)  # bounds on the ratio of a penalty to the one tried before
 _INSIDE = (0.25, 0.75)  # where between two penalties, one too low and one that need not be so high, the next one lies
 _TRIALS = 100  # of penalties; far fewer suffice unless products overflow
-_SELECTING, _WEIGHING = 3.0, 1.0  # about how long they take for a view, relative to each other
+# about how long steps take, relative to each other: the first and the last one for all views, the others for each
+_CORRELATING, _SELECTING, _WEIGHING, _SCORING = 1.0, 1.4, 1.0, 1.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,33 +80,43 @@ class RenderingPath:
         the other views' weights give: those scores are what a new sample is compared with.
         """
         T = self._T
+        renderings = {name: _dense(self._views[name], T, settings.ridge) for name in settings.dense}
+        sparse = [name for name in self._views if name not in settings.dense]
+        if not sparse:
+            return renderings
         most_explained = _most_explained(len(T), settings)
         ridge = np.full(T.shape[1], _OF_WEIGHTS * settings.ridge)
-        n_sparse = len(self._views) - len(settings.dense)
-        stage = Stage("features", n_sparse * (_SELECTING + 2 * _WEIGHING))
-        renderings = {}
-        for name, view in self._views.items():
-            if name in settings.dense:
-                renderings[name] = _dense(view, T, settings.ridge)
-                continue
+        stage = Stage("features", _CORRELATING + len(sparse) * (_SELECTING + 2 * _WEIGHING) + _SCORING)
+        with stage.step(_CORRELATING):
+            self._begin(sparse, settings)
+        for name in sparse:
             with stage.step(_SELECTING):
-                selected = kept(f"features of {name}", partial(self._selected, name, settings), _as_arrays, _as_results)
+                selections = self._selections[name]
+                selected = kept(f"features of {name}", partial(selections.at, settings), _as_arrays, _as_results)
             weights = np.column_stack([result.w for result in selected])
-            found = _rendering(view, weights, selected, ridge)
+            found = _rendering(self._views[name], weights, selected, ridge)
             with stage.step(_WEIGHING):
                 renderings[name] = self._weighed(name, found, lambda: T, most_explained)
-        if len(settings.dense) == len(renderings):
-            return renderings
-        scores = {name: scores_of([r.view], [r.weights]) for name, r in renderings.items()}
+        with stage.step(_SCORING):
+            scores = {name: scores_of([r.view], [r.weights]) for name, r in renderings.items()}
 
         def of_others(name: str) -> Scores:
             return _scores_of_others(name, scores, T, np.sqrt(self._squares))
 
-        for name, rendering in renderings.items():
-            if name not in settings.dense:
-                with stage.step(_WEIGHING):
-                    renderings[name] = self._weighed(name, rendering, partial(of_others, name), 1.0)
-        return renderings
+        for name in sparse:
+            with stage.step(_WEIGHING):
+                renderings[name] = self._weighed(name, renderings[name], partial(of_others, name), 1.0)
+        return {name: renderings[name] for name in self._views}
+
+    def _begin(self, sparse: Sequence[str], settings: FactorSettings) -> None:
+        if self._selections:
+            return
+        with one_blas_thread():  # the same order of sums for any number of threads
+            entries = correlations([self._views[name] for name in sparse], self._T)
+        self._selections = {
+            name: _SelectionPath(self._views[name], found, self._squares, settings)
+            for name, found in zip(sparse, entries, strict=True)
+        }
 
     def _weighed(
         self, name: str, rendering: Rendering, targets: Callable[[], Scores], most_explained: float
@@ -135,17 +146,6 @@ class RenderingPath:
 
         read, found = kept(f"weights of {name}", weigh, lambda both: both[1].arrays(), again)
         return _rendering(read, found.weights, rendering.selected, found.ridge, found.objective, found.dual_gap)
-
-    def _selected(self, name: str, settings: FactorSettings) -> list[ComponentResult]:
-        if not self._selections:
-            sparse = {view: self._views[view] for view in self._views if view not in settings.dense}
-            with one_blas_thread():  # the same order of sums for any number of threads
-                entries = correlations(list(sparse.values()), self._T)
-            self._selections = {
-                view: _SelectionPath(sparse[view], found, self._squares, settings)
-                for view, found in zip(sparse, entries, strict=True)
-            }
-        return self._selections[name].at(settings)
 
 
 class _SelectionPath:
