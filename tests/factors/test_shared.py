@@ -215,6 +215,18 @@ def test_all_features_coupled_leave_single_precision(wide, by_products, monkeypa
     assert found.converged.all()
 
 
+@pytest.mark.parametrize("share", [0.0, 0.05, 4.0])
+def test_an_inverse_however_many_features_are_coupled(wide, rng, share, by_products, monkeypatch):
+    """Fewer, if the view has few entries; one at least."""
+    monkeypatch.setattr(products, "_PER_ROOT", share)
+    view = prepared(wide[0])
+    product = products.Products(view, 0.3)
+    product.couple()
+    assert len(product._coupled) == min(20, 1 + int(share * np.sqrt(view.n_stored)))
+    R = rng.standard_normal((90, 3))
+    np.testing.assert_allclose(product.regularised(product.solve(R, 1e-10)), R, atol=1e-8)
+
+
 @pytest.mark.parametrize("size", [1, 7, 8, 30])
 def test_a_triangle_solves_in_single_precision(rng, size, monkeypatch):
     monkeypatch.setattr(triangle, "_TILE", 8)

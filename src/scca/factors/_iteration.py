@@ -19,7 +19,7 @@ _LATER_LOOKS = 1.08  # times as many before the next check
 _BASIS = 8  # directions stored per view and wanted factor
 _KEPT = 1.5  # of them per wanted factor when a full basis is shrunk
 _LEAST = 20  # directions stored at least
-_INNER = 1e-2  # of the tolerance: relative residual of the inner solves
+_INNER = 1.0  # of the tolerance: relative residual of the inner solves, whose error the next ones make up for
 
 Blocks = list[np.ndarray]
 
@@ -125,7 +125,7 @@ def leading_solutions(
 ) -> Solutions:
     """The `n_wanted` largest sigma of  sum over u != v of C_vu w_u = sigma B_v w_v,  B_v = C_vv + ridge.
 
-    Every round multiplies the images of the newest directions by B_v^-1 (to a fraction of the tolerance) and adds their
+    Every round multiplies the images of the newest directions by B_v^-1 (to the tolerance) and adds their
     new part to the basis of the view. From time to time the best combinations are checked. A full basis is shrunk to
     these, and the iteration continues from the ones whose residuals are too large. Convergence according to the
     recurrences is confirmed by recomputed products.

@@ -16,6 +16,7 @@ _ROWS = 512  # whose scores are in memory at a time
 _LANE_BYTES = 1 << 28  # for all lanes: each has its own sums over all features
 _LANES = (2, 16)  # blocks of rows that threads share, at least and at most
 _MOST_COUPLED = 16_000  # features whose covariance matrix is factorised: it takes 1 GB
+_PER_ROOT = 4.0  # times the root of the stored entries: so many coupled features take about as long as a product
 _SINGLE = 3e-6  # relative residual of an inverse in single precision
 _LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
 _MAX_ITER = 1000
@@ -60,10 +61,16 @@ class Products:
         return solution
 
     def couple(self) -> None:
-        """Factorise the covariance matrix of the features that vary most, which `precondition` inverts exactly."""
+        """Factorise the covariance matrix of the features that vary most, which `precondition` inverts exactly.
+
+        All features, if there are few enough, make an iteration needless. Otherwise, the fewer entries a view has, the
+        fewer are worth it: each step of the iteration reads them all.
+        """
         n, m = self.shape
         self._squares = self.view.square_norms() + self.ridge
         size = min(m, _MOST_COUPLED, m if self.view.is_sparse else max(1, _MOST_COPIED // n))
+        if size < m:
+            size = min(size, 1 + int(_PER_ROOT * np.sqrt(self.view.n_stored)))
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
         shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
         while True:
