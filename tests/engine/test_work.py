@@ -14,6 +14,8 @@ from scca.engine import (
     kept,
     long_work,
     part_of,
+    preview,
+    previewed,
     report,
     text_array,
     texts_of,
@@ -188,6 +190,21 @@ def test_reports_say_what_they_are_part_of():
         report("reading", 5, 4)  # an estimated total may have been too low
     report("nobody listens", 1, 1)
     assert seen == [("reading", 1, 4), ("pairs left out: factors", 2, 4), ("reading", 4, 4)]
+
+
+def test_first_results_leave_the_checkpoint_as_it_is_without_them(folder):
+    """So that a fit begun at a terminal goes on in a pipe: the next step of the same name is the first one stored."""
+    first, step, seen = Counting(1.0), Counting(2.0), []
+
+    def work():
+        preview(lambda: [keep("a", first)])
+        return keep("a", step)
+
+    with previewed(lambda *results: seen.append(results)):
+        assert in_folder(folder, work) == [2.0]
+    assert seen == [([1.0],)]
+    assert in_folder(folder, work) == [2.0]
+    assert (first.times, step.times, len(seen)) == (1, 1, 1)
 
 
 class TestStage:

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from blocks import in_blocks, many_pairs
+from numpy.testing import assert_array_equal
 
 import scca.factors._shared as shared
 from scca import SparseCCA
 from scca._validation import AllZeroWarning
 from scca.datasets import make_planted
+from scca.engine import previewed
 from scca.factors._iteration import leading_solutions
 
 N = 240
@@ -96,6 +98,21 @@ class TestTheModelOfBlocks:
         assert 1 <= there.n_components_ < 20
         assert_same_model(there, here, views)
 
+    @pytest.mark.parametrize("n_components", [2, 5])
+    def test_with_first_results(self, store, n_components):
+        """The three strongest factors, rendered alone, are a model of those factors; the model itself is as without."""
+        views, seen = planted(store, n_factors=5), []
+        settings = {"n_components": n_components, "n_features": None, "held_out": 0}
+        with previewed(lambda *results: seen.append(results)):
+            here, there = (SparseCCA(**settings).fit(*data) for data in (views, in_blocks(views, (50, 1, 100, 89))))
+        for found, expected in zip(seen[1], seen[0], strict=True):
+            assert found.shape[1] == min(n_components, 3)
+            np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
+        for loadings, whole in zip(seen[0][2:], (here.x_loadings_, here.y_loadings_), strict=True):
+            np.testing.assert_allclose(loadings, whole[:, :3], atol=1e-12)
+        assert_array_equal(here.x_weights_, SparseCCA(**settings).fit(*views).x_weights_)
+        np.testing.assert_allclose(there.x_weights_, here.x_weights_, atol=1e-7 * np.abs(here.x_weights_).max())
+
     def test_without_feature_weights_centring_and_scaling(self, store):
         views = planted(store)
         here, there = both_ways(views, feature_weights=None, center=False, normalize=False)
@@ -147,7 +164,7 @@ def test_by_default_the_features_are_reduced_only_for_few_pairs():
     """Blocks below 20,000 pairs are fitted in memory, with all that this implies."""
     views = planted(np.asarray, n=50)
     here, there = both_ways(views, sizes=(20, 30), n_features="auto")
-    np.testing.assert_array_equal(there.x_weights_, here.x_weights_)
+    assert_array_equal(there.x_weights_, here.x_weights_)
 
 
 @pytest.mark.parametrize("store", STORES.values(), ids=STORES)
