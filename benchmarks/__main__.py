@@ -89,7 +89,7 @@ def main() -> None:
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
-        "million": lambda: million.run(arguments.corpus, arguments.pairs),
+        "million": lambda: million.run(arguments.corpus, arguments.pairs, arguments.components),
         "wide": lambda: wide.run(arguments.features),
     }
     known = ["growth", *tables, *runs]
@@ -176,8 +176,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--join", type=int, default=1, help="lines of the corpus that make a document (%(default)s)")
     parser.add_argument(
-        "--pairs", type=int, help="pairs that 'balance', 'cluster', 'passes', 'progress' and 'translation' learn from"
+        "--pairs",
+        type=int,
+        help="pairs that 'balance', 'cluster', 'million', 'passes', 'progress' and 'translation' learn from",
     )
+    parser.add_argument("--components", type=int, default=100, help="of the model of 'million'")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")

@@ -27,7 +27,7 @@ _FROM_SUBJECT, _LOST = 0.5, 0.2
 _LETTERS = np.array(list("bcdfghklmnprstvz")), np.array(list("aeiou"))
 
 
-def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, n_components: int = 100) -> None:
+def run(corpus: tuple[Path, Path] | None, n_pairs: int | None, n_components: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         files = corpus or written(Path(folder), n_pairs or 1_000_000)
         with open(files[0], encoding="utf-8") as lines:
