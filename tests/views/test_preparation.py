@@ -143,6 +143,19 @@ def test_kernel_cca_can_have_the_same_weights(rng):
     np.testing.assert_allclose(prepare(X), dense(Preparation.fit(X).transform(X)), atol=1e-12)
 
 
+@pytest.mark.parametrize("given", [sp.csr_array, sp.csc_array, sp.coo_array])
+def test_columns_that_are_forgotten_come_back_if_they_are_needed(rng, given):
+    X = rng.standard_normal((20, 12)) * (rng.random((20, 12)) < 0.6)
+    stored = Compressed(given(X))
+    view = Preparation.fit(stored).transform(stored)
+    before = view.columns(np.arange(12)), view.square_norms(), view.outer()
+    stored.forget_columns()
+    assert ("columns" in vars(stored)) == (given is not sp.csr_array)  # the others are all that there is
+    after = view.columns(np.arange(12)), view.square_norms(), view.outer()
+    for found, expected in zip(after, before, strict=True):
+        np.testing.assert_array_equal(found, expected)
+
+
 @pytest.mark.parametrize("n_read", [12, 10, 3])  # all, most (weighted within products), few (copied)
 @pytest.mark.parametrize("given", [sp.csr_array, sp.csc_array])
 def test_weighted_sparse_views_are_the_weighted_matrix(rng, n_read, given):

@@ -61,6 +61,9 @@ class FactorComponents(PairedTransformer):
             fit = next(factor_path(pair.views, pair.samples, found, [settings]))
             summary, scores = _summary(pair, fit), fit.scores
         del fit  # its views take as much memory as the data, and the folds need it
+        for samples in pair.samples.values():
+            if isinstance(samples, Compressed):
+                samples.forget_columns()  # the folds are some of the rows
         return self._keep(pair, summary, n_components, self._held_out(pair, settings, scores))
 
     def _keep(

@@ -132,15 +132,27 @@ class DenseStorage(Storage):
 
 
 class Compressed:
-    """A sparse matrix by columns and, once they are needed, by rows; all storages of the same samples share it."""
+    """A sparse matrix by columns and by rows, each once it is needed; all storages of the same samples share it."""
 
     def __init__(self, matrix: MatrixLike):
         if sp.issparse(matrix) and matrix.format == "csc" and not matrix.has_sorted_indices:
             matrix = matrix.sorted_indices()  # products of columns read their samples in ascending order
-        self.columns = matrix if isinstance(matrix, sp.csc_array) else sp.csc_array(matrix)
-        self.shape: tuple[int, int] = self.columns.shape
-        if sp.issparse(matrix) and matrix.format == "csr":
-            self.rows = sp.csr_array(matrix)  # replaces the property below
+        self._given_by_rows = sp.issparse(matrix) and matrix.format == "csr"
+        if self._given_by_rows:  # what is given replaces a property below
+            self.rows = sp.csr_array(matrix)
+        else:
+            self.columns = matrix if isinstance(matrix, sp.csc_array) else sp.csc_array(matrix)
+        self.shape: tuple[int, int] = matrix.shape
+
+    def forget_columns(self) -> None:
+        """Free the columns, if they can be had from the rows again."""
+        if self._given_by_rows:
+            self.__dict__.pop("columns", None)
+
+    @cached_property
+    def columns(self) -> sp.csc_array:
+        """For products of few columns, and inner products."""
+        return self.rows.tocsc()
 
     @cached_property
     def rows(self) -> sp.csr_array:
@@ -155,10 +167,13 @@ class SparseStorage(Storage):
         self.stored = matrix if isinstance(matrix, Compressed) else Compressed(matrix)
         self.weights = weights
         self.shape = self.stored.shape
-        columns = self.stored.columns
-        self.n_stored = columns.nnz
-        self._arrays = columns.data, columns.indices, columns.indptr
+        self.n_stored = self.stored.columns.nnz
         self.read = None if weights is None or weights.all() else np.flatnonzero(weights)
+
+    @property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        columns = self.stored.columns
+        return columns.data, columns.indices, columns.indptr
 
     def of_columns(self, values: np.ndarray, columns: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Values (m,) or (m, k) of all or some columns, times their weights."""
