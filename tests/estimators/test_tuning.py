@@ -9,6 +9,7 @@ import scca.estimators._factor_components as components
 from scca import SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.estimators._trials import Penalties, fitted_models
+from scca.solver import Penalty
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
 MU, RIDGE = (4, 1, 0.25), (0.25, 4)
@@ -66,8 +67,10 @@ class TestWarmIsCold:
         found = []
         find = components.find_factors
         monkeypatch.setattr(components, "find_factors", lambda *given: found.append(given[2].ridge) or find(*given))
-        search().fit(*pairs)
-        assert found == [0.0625, 1.0] * 3
+        model = search().fit(*pairs)
+        *in_folds, in_all = found
+        assert in_folds == [0.0625, 1.0] * 3
+        assert in_all == 0.25 * Penalty.parse(model.best_params_["ridge"], "ridge", zero_allowed=False).factor
 
     def test_the_features_that_are_read_do_not_depend_on_the_ridge(self):
         X, Y = make_planted(120, 300, 300, n_active=10, random_state=0).views
