@@ -10,7 +10,7 @@ _interrupts = 0
 
 
 def handle_signals() -> None:
-    """From now on SIGTERM and SIGHUP exit as Ctrl-C does."""
+    """From now on Ctrl-C is remembered, and SIGTERM and SIGHUP exit as it does."""
     for name, handler in (("SIGINT", _interrupt), ("SIGTERM", _end), ("SIGHUP", _end)):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # ignored under `nohup`
