@@ -15,6 +15,7 @@ from ._blocks import (
     unique,
 )
 from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
+from ._groups import Groups
 from ._pairs import Pairs, Samples
 from ._run import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome, run_by, run_here, run_tasks
 from ._splits import Split, consecutive_folds, random_folds
@@ -26,6 +27,7 @@ __all__ = [
     # pairs
     "Pairs",
     "Samples",
+    "Groups",
     "Split",
     "consecutive_folds",
     "random_folds",

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._arrays import chosen_rows
 from ._blocks import AllBut
+from ._groups import Groups
 
 __all__ = ["Pairs", "Samples"]
 
@@ -33,12 +34,19 @@ class Pairs:
         The views that are kernel matrices, whose samples are both rows and columns.
     order : ndarray of int, optional
         By default sample i of X is paired with sample i of Y.
+    groups : Groups
+        Which pairs belong together; by default, none do.
     """
 
     X: Any
     Y: Any
     precomputed: tuple[str, ...] = ()
     order: np.ndarray | None = None
+    groups: Groups = None  # type: ignore[assignment]  # set below
+
+    def __post_init__(self) -> None:
+        if self.groups is None:
+            object.__setattr__(self, "groups", Groups.of(None, len(self)))
 
     def __len__(self) -> int:
         return self.X.shape[0]

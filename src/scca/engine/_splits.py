@@ -5,15 +5,19 @@ from numbers import Integral
 import numpy as np
 
 from .._types import Splitter
+from ._groups import Groups
 
 __all__ = ["Split", "consecutive_folds", "random_folds"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
 
-def consecutive_folds(cv: Splitter, n: int, *, least: int = 2) -> list[Split]:
-    """The folds of `cv`: a number of consecutive folds, a splitter, or the splits; each holds out at least `least`."""
-    folds = _splits(cv, n)
+def consecutive_folds(cv: Splitter, n: int, *, groups: Groups | None = None, least: int = 2) -> list[Split]:
+    """The folds of `cv`: a number of consecutive folds, a splitter, or the splits; each holds out at least `least`.
+
+    With groups, a number of folds leaves whole groups out.
+    """
+    folds = _splits(cv, n, groups)
     smallest = min((len(test) for _, test in folds), default=0)
     if smallest < least:
         raise ValueError(
@@ -22,8 +26,11 @@ def consecutive_folds(cv: Splitter, n: int, *, least: int = 2) -> list[Split]:
     return folds
 
 
-def random_folds(cv: Splitter, n: int, rng: np.random.RandomState) -> list[Split]:
-    """The folds of `cv`: a number of random folds, a splitter, or the splits; None trains and tests on everything."""
+def random_folds(cv: Splitter, n: int, rng: np.random.RandomState, *, groups: Groups | None = None) -> list[Split]:
+    """The folds of `cv`: a number of random folds, a splitter, or the splits; None trains and tests on everything.
+
+    With groups, a number of folds leaves whole groups out.
+    """
     from sklearn.model_selection import KFold  # imported late: scikit-learn takes seconds to load
 
     if cv is None:
@@ -31,17 +38,31 @@ def random_folds(cv: Splitter, n: int, rng: np.random.RandomState) -> list[Split
     if isinstance(cv, Integral):
         if not 2 <= int(cv) <= n:
             raise ValueError(f"cv must be from 2 to n_samples={n} folds; got {cv!r}: None uses no folds.")
+        if groups is not None and groups.labels is not None:
+            return _of_groups(int(cv), groups, np.random.default_rng(rng.randint(2**31 - 1)))
         cv = KFold(int(cv), shuffle=True, random_state=rng)
-    return _splits(cv, n)
+    return _splits(cv, n, groups)
 
 
-def _splits(cv: Splitter, n: int) -> list[Split]:
+def _of_groups(n_folds: int, groups: Groups, rng: np.random.Generator) -> list[Split]:
+    """Folds of whole groups."""
+    if n_folds > groups.n_groups:
+        raise ValueError(
+            f"cv must be at most the number of groups, {groups.n_groups}; got {n_folds}: lower it, or form more groups."
+        )
+    return [(np.setdiff1d(np.arange(groups.n), test), test) for test in groups.parts(n_folds, rng)]
+
+
+def _splits(cv: Splitter, n: int, groups: Groups | None = None) -> list[Split]:
     """All splits as indices, at once, since a splitter may draw others next time."""
     from sklearn.model_selection import check_cv
 
     samples = np.arange(n)
+    labels = None if groups is None else groups.labels
+    if groups is not None and labels is not None and isinstance(cv, Integral) and int(cv) >= 2:
+        return _of_groups(int(cv), groups, np.random.default_rng(0))
     try:
-        return [(samples[train], samples[test]) for train, test in check_cv(cv).split(samples)]
+        return [(samples[train], samples[test]) for train, test in check_cv(cv).split(samples, groups=labels)]
     except (ValueError, TypeError, IndexError) as error:
         reason = str(error).rstrip(".")
         remedy = f"pass 2 to {n} folds, a splitter, or pairs of indices"

@@ -3,8 +3,8 @@
 from ._base import PairedTransformer
 from ._components import EmptyComponentWarning, NothingSharedError
 from ._cross_validation import SparseCCACV
-from ._held_out import MANY_PAIRS
 from ._kernel_cca import KernelCCA
+from ._left_out import MANY_PAIRS
 from ._low_rank_kernel import LowRankKernel
 from ._model_path import ModelPath, model_path
 from ._sparse_cca import PAPER, SparseCCA

@@ -26,7 +26,7 @@ from .._validation import (
     warn_uninformative,
 )
 from .._wording import called, counted
-from ..engine import check_n_jobs, report, samples_elsewhere, warn
+from ..engine import Groups, check_n_jobs, report, samples_elsewhere, warn
 from ..retrieval import average_precision
 from ..views import Kernel, LowRankPreparation, PreparedView, Projector
 from ._elsewhere import pair_elsewhere
@@ -88,10 +88,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def fit_prepared(self, pair: PreparedPair) -> Self:
         """Learn the components from the result of `prepare`."""
 
-    def prepare(self, X: MatrixLike, Y: MatrixLike) -> PreparedPair:
+    def prepare(self, X: MatrixLike, Y: MatrixLike, groups: Any = None) -> PreparedPair:
         """Training data checked and prepared for `fit_prepared`; models with other penalties can share them."""
         self._check_settings()
-        return self.prepare_checked(*self._check_training(X, Y))
+        X, Y, known = self._check_training(X, Y)
+        return self.prepare_checked(X, Y, known, groups=Groups.of(groups, X.shape[0]))
 
     def prepare_checked(
         self,
@@ -99,10 +100,13 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         Y: MatrixLike,
         known: Known | None = None,
         x_view: Prepared | None = None,
+        groups: Groups | None = None,
     ) -> PreparedPair:
         """`prepare` for data that are already checked; `x_view` is the result of `prepare_x` for the same X."""
+        groups = Groups.of(None, X.shape[0]) if groups is None else groups
         n_components = self._check_n_components(X, Y)
-        preparing = replace(self._preparing(), n_features=self._read_features(X, Y, n_components))
+        preparing = replace(self._preparing(), groups=groups)
+        preparing = replace(preparing, n_features=self._read_features(X, Y, n_components, preparing))
         report("preparing", 0, 1)
         samples = {"X": preparing.by_columns(X, "X"), "Y": preparing.by_columns(Y, "Y")}
         views = preparing.views(samples["X"], samples["Y"], x_view)
@@ -112,10 +116,13 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             dtypes={"X": X.dtype, "Y": Y.dtype},
             n_components=n_components,
             known=known or Known(X.shape[1], None, Y.shape[1], None),
+            groups=groups,
             n_features=preparing.n_features,
         )
 
-    def _read_features(self, X: MatrixLike, Y: MatrixLike, n_components: int) -> int | float | None:
+    def _read_features(
+        self, X: MatrixLike, Y: MatrixLike, n_components: int, preparing: Preparing
+    ) -> int | float | None:
         """How many features of a view to use, or which share of them; None for all."""
         return None if isinstance(self.n_features, str) else self.n_features
 

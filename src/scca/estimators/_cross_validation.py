@@ -8,12 +8,13 @@ from itertools import product
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 from sklearn.base import clone
 
 from .._types import MatrixLike, SeedLike, Splitter
 from .._validation import DataWarning, check_choice, shown
-from ..engine import Pairs, Samples, consecutive_folds, report, run_tasks, say_once, silenced
+from ..engine import Groups, Pairs, Samples, consecutive_folds, report, run_tasks, say_once, silenced
 from ..retrieval import average_precision
 from ..solver import DEFAULT_MAX_ITER
 from ._anchors import anchor_strategy
@@ -54,8 +55,8 @@ class SparseCCACV(SparseCCA):
         Multipliers of the automatic ridge of shared factors, by default (0.25, 1, 4); not with anchors. All
         combinations of the three are tried.
     cv : int, splitter or iterable, default=5
-        Number of consecutive folds, a splitter of scikit-learn, or pairs of training and held-out indices. A fold holds
-        out at least 2 pairs.
+        Number of consecutive folds (of whole groups, if `fit` is given groups), a splitter of scikit-learn, which is
+        given the groups, or pairs of training and held-out indices. A fold holds out at least 2 pairs.
     scoring : {"retrieval", "correlation"} or callable, default="retrieval"
         "retrieval": average precision of finding the mates of held-out pairs, both directions averaged. "correlation":
         mean over components of the correlation of the two scores. Or a function of the scores (n, c) of held-out pairs
@@ -152,28 +153,29 @@ class SparseCCACV(SparseCCA):
         self.scoring = scoring
         self.rule = rule
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+    def fit(self, X: MatrixLike, Y: MatrixLike, *, groups: ArrayLike | None = None) -> Self:
         """Choose the penalties and learn the components of paired samples; parameters as for `SparseCCA.fit`."""
         self._check_settings()
         candidates = self._candidates()
         scoring = self._check_search()
         with silenced(DataWarning):  # the last fit, to all pairs, gives these
             x_view, y_view, known = self._check_training(X, Y)
-        pairs = Pairs(x_view, y_view, tuple(name for name in "XY" if self._is_precomputed(name)))
+        kernels = tuple(name for name in "XY" if self._is_precomputed(name))
+        pairs = Pairs(x_view, y_view, kernels, groups=Groups.of(groups, x_view.shape[0]))
         n_components = self._check_n_components(pairs.X, pairs.Y)
         if self._components_asked() is None:  # counted once, so that all folds have as many
             counted = self._estimator()
-            n_components = counted.count_components(counted.prepare_checked(pairs.X, pairs.Y))
+            n_components = counted.count_components(counted.prepare_checked(pairs.X, pairs.Y, groups=pairs.groups))
         n_anchors = len(pairs) if self._anchors_are_samples else pairs.Y.shape[1]
         if self.anchors is not None:
             anchor_strategy(self.anchors, n_anchors, n_components)  # rejects anchors that no fold could use
-        folds = consecutive_folds(self.cv, len(pairs))
+        folds = consecutive_folds(self.cv, len(pairs), groups=pairs.groups)
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
         scores, used = self._search(trials, pairs, n_components, scoring)
 
         table = _table(candidates, scores[:, :, -1], used)
         best = self._choose(table, len(folds))
-        refitted = self._estimator(**table["params"][best], n_components=n_components).fit(X, Y)
+        refitted = self._estimator(**table["params"][best], n_components=n_components).fit(X, Y, groups=groups)
 
         self._remember(known)
         self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})

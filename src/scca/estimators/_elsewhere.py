@@ -9,7 +9,7 @@ from .._validation import AllZeroWarning, check_same_samples, refuse_constant, w
 from .._wording import counted
 from ..engine import samples_elsewhere, summed, warn
 from ..views import Compressed
-from ._held_out import MANY_PAIRS
+from ._left_out import MANY_PAIRS
 
 __all__ = ["pair_elsewhere"]
 

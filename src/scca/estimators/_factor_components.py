@@ -23,7 +23,7 @@ from .._validation import (
     shown,
 )
 from .._wording import called, either
-from ..engine import Pairs, blas_threads_for, kept, preview, report, warn
+from ..engine import Groups, Pairs, blas_threads_for, kept, preview, report, samples_elsewhere, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import Compressed, Projector, View
@@ -31,9 +31,12 @@ from ._base import PairedTransformer, in_types
 from ._components import EmptyComponentWarning
 from ._factor_settings import FactorSettings
 from ._factors import FactorFit, Factors, factor_path, find_factors, held_out_scores
-from ._held_out import CHANCE, HeldOut, count_shared, held_out_correlations
+from ._held_out import HeldOut, held_out_correlations
+from ._near_copies import near_copies
 from ._preparing import PreparedPair, Preparing
 from ._share import needed_share
+from ._sharing import Sharing, count_shared, refitted_test
+from ._verdict import is_doubtful, verdict
 
 __all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
 
@@ -42,6 +45,7 @@ logger = logging.getLogger(__name__)
 _VIEWS = ("X", "Y")
 _PREVIEWED = 3  # components that are shown before all are rendered
 _USUAL_EFFORT = {"tol": 1e-6, "max_iter": DEFAULT_MAX_ITER}
+_MOSTLY = 0.5  # share of samples with a near copy above which these are named in any case
 _MOST_WEIGHTS = 100  # of a factor: more are too many to read
 _RIDGE = 0.25  # of the factors, for samples of unit norm
 _RIDGE_PAIRS = 10_000  # more pairs have more rare features, which a fixed ridge would turn into factors of few samples
@@ -54,17 +58,18 @@ class FactorComponents(PairedTransformer):
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings) -> Self:
         settings = _fitted_to(pair, settings)
-        n_components = self.count_components(pair)
+        sharing = self._sharing(pair, settings) if self.held_out or self._components_asked() is None else None
+        n_components = self.count_components(pair, sharing)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             found = find_factors(pair.views, n_components, settings)
             preview(partial(_first_components, pair, found, settings))
             fit = next(factor_path(pair.views, pair.samples, found, [settings]))
-            summary, scores = _summary(pair, fit), fit.scores
+            summary, n_found = _summary(pair, fit), fit.scores.shape[1]
         del fit  # its views take as much memory as the data, and the folds need it
         for samples in pair.samples.values():
             if isinstance(samples, Compressed):
                 samples.forget_columns()  # the folds are some of the rows
-        return self._keep(pair, summary, n_components, self._held_out(pair, settings, scores))
+        return self._keep(pair, summary, n_components, self._held_out(pair, settings, n_found, sharing))
 
     def _keep(
         self, pair: PreparedPair, summary: "_Summary", n_components: int, held_out: HeldOut | None = None
@@ -86,12 +91,8 @@ class FactorComponents(PairedTransformer):
                 f"{empty} of {found} components have no weight in one of the views; lower {penalties}.",
                 EmptyComponentWarning,
             )
-        if held_out is not None and held_out.p_value > CHANCE:
-            warn(
-                "the pairs share no more than chance: their largest correlation on pairs left out has a p-value of "
-                f"{held_out.p_value:.2g}; check that both sides of each pair belong together.",
-                DataWarning,
-            )
+        if held_out is not None and is_doubtful(held_out.p_value):
+            warn(verdict(held_out.p_value, pair.groups), DataWarning)
 
         self._begin(pair, summary.projectors, summary.weights)
         for name, values in summary.attributes.items():
@@ -101,7 +102,9 @@ class FactorComponents(PairedTransformer):
             self.gamma_ = self.mu_[["XY".index(name) for name in self._dual_views]]
         self._log()
         if held_out is not None:
-            self.held_out_correlations_, self.p_value_ = held_out.correlations, held_out.p_value
+            self.held_out_correlations_, self.held_out_intervals_ = held_out.correlations, held_out.intervals
+            self.n_folds_ = held_out.n_folds
+            self.p_value_, self.verdict_ = held_out.p_value, verdict(held_out.p_value, pair.groups)
         return self
 
     @property
@@ -118,14 +121,16 @@ class FactorComponents(PairedTransformer):
                 *(self.correlations_[j], self.dual_gap_[:, j].max()),
             )
 
-    def _read_features(self, X: MatrixLike, Y: MatrixLike, n_components: int) -> int | float | None:
+    def _read_features(
+        self, X: MatrixLike, Y: MatrixLike, n_components: int, preparing: Preparing
+    ) -> int | float | None:
         automatic = isinstance(self.n_features, str)
         sparse = self.anchors is None and len(self._dense_views) < len(_VIEWS) and not self._dual_views
         if not automatic or not sparse or self.feature_weights is None:
-            return super()._read_features(X, Y, n_components)
+            return super()._read_features(X, Y, n_components, preparing)
         # always with the automatic ridge, so that models with other ridges use the same features
         settings = replace(self._check_factor_settings(), dense=_VIEWS, ridge=_RIDGE)
-        return needed_share(X, Y, self._preparing(), n_components, settings)
+        return needed_share(X, Y, preparing, n_components, settings)
 
     def _preparing(self) -> Preparing:
         one = self.anchors is None and len(self._dense_views) == 1
@@ -140,29 +145,64 @@ class FactorComponents(PairedTransformer):
             check_choice(each, "rendering", ("sparse", "dense"))
         return tuple(name for name, each in zip(_VIEWS, pair, strict=True) if each == "dense")
 
-    def _held_out(self, pair: PreparedPair, settings: FactorSettings, T: Scores) -> HeldOut | None:
+    def _sharing(self, pair: PreparedPair, settings: FactorSettings) -> Sharing | None:
+        """The test whether the pairs share anything; None if there are too many for it."""
+        if samples_elsewhere(list(pair.samples.values())):
+            return None
+        preparing = self._preparing()
+        views = [preparing.unweighted(samples, name) for name, samples in pair.samples.items()]
+        found = refitted_test(views, settings.ridge, pair.groups, self._draws())
+        if found is None or is_doubtful(found.p_value) or pair.groups.labels is not None:
+            return found
+        if (copies := near_copies(views)) is not None:
+            groups, share = copies
+            together = refitted_test(views, settings.ridge, groups, self._draws())
+            self._warn_of_copies(groups, share, np.nan if together is None else together.p_value)
+        return found
+
+    def _warn_of_copies(self, groups: Groups, share: float, p_value: float) -> None:
+        """Near copies are named if most samples are, or if the pairs share nothing once copies stay together."""
+        changed = is_doubtful(p_value)
+        if not changed and share <= _MOSTLY:
+            return
+        result = f"and with copies left out together the pairs no longer share more than chance (p = {p_value:.2g})"
+        warn(
+            f"{share:.0%} of the {groups.n} samples have a near copy among the others, in both views"
+            f"{', ' + result if changed else ''}; correlations on pairs left out are then too large: pass "
+            f"{called('groups')}, which names the samples that belong together.",
+            DataWarning,
+        )
+
+    def _held_out(
+        self, pair: PreparedPair, settings: FactorSettings, n_components: int, sharing: Sharing | None
+    ) -> HeldOut | None:
         if not self.held_out:
             return None
-        n_components = T.shape[1]
         model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
-        scores = partial(held_out_scores, model, settings, T)
-        return held_out_correlations(scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws())
+        scores = partial(held_out_scores, model, settings, n_components)
+        found = held_out_correlations(
+            *(scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws()), sharing is None
+        )
+        return found if sharing is None else replace(found, p_value=sharing.p_value)
 
-    def count_components(self, pair: PreparedPair) -> int:
+    def count_components(self, pair: PreparedPair, sharing: Sharing | None = None) -> int:
         """The requested number of components or, if "auto", the number of factors that hold on pairs left out.
 
-        Counted with dense weights, since it is factors that are counted, not their renderings.
+        Counted with dense weights and without feature weights, since it is factors that are counted, not their
+        renderings.
         """
         asked = self._components_asked()
         if asked is not None:
             return asked
         settings = replace(_fitted_to(pair, self._check_factor_settings()), dense=_VIEWS)
-        return count_shared(partial(held_out_scores, clone(self), settings, None), self._pairs(pair), self._draws())
+        sharing = sharing or self._sharing(pair, settings)
+        model = clone(self).set_params(feature_weights=None, n_features=None)
+        return count_shared(partial(held_out_scores, model, settings, None), self._pairs(pair), sharing, self._draws())
 
     def _pairs(self, pair: PreparedPair) -> Pairs:
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))
         X, Y = (data.rows if isinstance(data, Compressed) else data for data in (pair.samples["X"], pair.samples["Y"]))
-        return Pairs(X, Y, kernels)
+        return Pairs(X, Y, kernels, groups=pair.groups)
 
     def _draws(self) -> np.random.RandomState:
         """The generator that draws the pairs left out; without a seed, the same ones in every fit."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,13 +15,13 @@ from ..factors import (
     balanced_factors,
     correlations,
     equalized,
-    inner_products,
     varimax,
 )
 from ..views import PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
+from ._left_out import MANY_PAIRS
 from ._renderings import Rendering, RenderingPath
 
 __all__ = ["FactorFit", "Factors", "factor_path", "find_factors", "fit_factors", "held_out_scores"]
@@ -104,12 +103,6 @@ def factor_path(
         yield FactorFit(found.scores, found.values, found.converged, path.at(setting))
 
 
-def aligned(T: Scores, target: Scores) -> Scores:
-    """T rotated to come nearest to `target` (orthogonal Procrustes); both have the same rows."""
-    U, _, V = np.linalg.svd(inner_products(T, target), full_matrices=False)
-    return T @ (U @ V)
-
-
 def _unrotated(T: Scores) -> Scores:
     return T
 
@@ -117,26 +110,38 @@ def _unrotated(T: Scores) -> Scores:
 def held_out_scores(
     model: PairedTransformer,
     settings: FactorSettings,
-    T: Scores | None,
+    n_components: int | None,
     pairs: Pairs,
     train: np.ndarray | AllBut,
     test: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Scores of the pairs `test` in both views, from factors learnt from the pairs `train` alone.
 
-    The factors are rotated to match T, scores of all pairs; without T they are not rotated, strongest first.
+    Everything is learnt from these: nothing is matched to a fit that saw the pairs `test`, since matching would choose
+    what suits them. The factors are rotated and ordered as in any fit; if `n_components` is None, all are found, and
+    not rotated, strongest first. Scores are in units of their standard deviation in training, 0 if there is no such
+    factor.
     """
-    train = train if samples_elsewhere([pairs.X]) else np.asarray(train)
-    pair = model.prepare_checked(*pairs.training(train))
-    n_components = pair.n_components if T is None else T.shape[1]
-    rotate = _unrotated if T is None else partial(aligned, target=T[train])
+    elsewhere = samples_elsewhere([pairs.X]) is not None
+    train = train if elsewhere else np.asarray(train)
+    pair = model.prepare_checked(*pairs.training(train), groups=pairs.groups.chosen(train))
+    rotate = _unrotated if n_components is None else None
+    n_components = n_components or pair.n_components
+    nothing = np.zeros((len(test), n_components))
     try:
         fit = fit_factors(pair.views, pair.samples, n_components, settings, rotate=rotate)
     except NothingSharedError:  # these pairs alone may leave a view constant
-        nothing = np.zeros((len(test), n_components))
         return nothing, nothing
-    x, y = (
-        rendering.view.projector(rendering.weights)(*samples)
-        for rendering, samples in zip(fit.renderings.values(), pairs.held_out(test, train), strict=True)
-    )
-    return x, y
+    found = []
+    for rendering, samples in zip(fit.renderings.values(), pairs.held_out(test, train), strict=True):
+        scores = rendering.view.projector(rendering.weights)(*samples)
+        if not elsewhere and len(pairs) < MANY_PAIRS:  # from there on a single fold is left out
+            scores = _in_units_of(rendering.view.matmat(rendering.weights), scores)
+        found.append(np.hstack([scores, nothing[:, scores.shape[1] :]]))
+    return found[0], found[1]
+
+
+def _in_units_of(training: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Scores less the mean of those in training, divided by their standard deviation."""
+    spread = training.std(axis=0)
+    return np.where(spread > 0, scores - training.mean(axis=0), 0.0) / np.where(spread > 0, spread, 1.0)

@@ -1,6 +1,7 @@
 """Feature weights: how well the other view predicts each feature."""
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor
 from scipy.linalg.lapack import dpotri
 
-from ..engine import one_blas_thread, together
+from ..engine import Groups, one_blas_thread, together
 from ..views import FeatureView, inverse_norms
 
 __all__ = ["FEWEST_PAIRS", "KEPT", "MOST_PAIRS", "elimination", "held_out_gain", "shared_weights"]
@@ -63,10 +64,10 @@ class _Side:
             return m
         return int(n_features) if isinstance(n_features, Integral) else max(n // 2, round(n_features * m))
 
-    def weights(self, other_kernel: np.ndarray) -> np.ndarray | None:
+    def weights(self, other_kernel: np.ndarray, groups: Groups | None) -> np.ndarray | None:
         if not self._has_features:
             return None
-        gain, deviation = held_out_gain(self.view, other_kernel)
+        gain, deviation = held_out_gain(self.view, other_kernel, groups)
         self._gain = gain
         varies = deviation > _ROUNDING * deviation.max(initial=0.0)
         explained = np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0)
@@ -76,7 +77,10 @@ class _Side:
 
 
 def shared_weights(
-    first: FeatureView | np.ndarray, second: FeatureView | np.ndarray, n_features: int | float | None = None
+    first: FeatureView | np.ndarray,
+    second: FeatureView | np.ndarray,
+    n_features: int | float | None = None,
+    groups: Groups | None = None,
 ) -> list[np.ndarray | None]:
     """max(R^2, 0.02)^p of every feature of both views, with R^2 from `held_out_gain`.
 
@@ -85,12 +89,15 @@ def shared_weights(
     A view without features is given as its kernel matrix, and gets None. With `n_features`, a number or a share of a
     view's features (but at least half as many as pairs), all others get the weight 0: the last of `elimination`.
     """
-    *_, last = elimination(first, second, n_features)
+    *_, last = elimination(first, second, n_features, groups)
     return last
 
 
 def elimination(
-    first: FeatureView | np.ndarray, second: FeatureView | np.ndarray, n_features: int | float | None
+    first: FeatureView | np.ndarray,
+    second: FeatureView | np.ndarray,
+    n_features: int | float | None,
+    groups: Groups | None = None,
 ) -> Iterator[list[np.ndarray | None]]:
     """Weights of both views with all features, then with fewer and fewer, finally with `n_features`.
 
@@ -105,7 +112,7 @@ def elimination(
             return together(lambda task: compute(*task), zip(sides, given, strict=True))
 
     while True:
-        yield on_both(_Side.weights, (other.kernel, one.kernel))
+        yield on_both(partial(_Side.weights, groups=groups), (other.kernel, one.kernel))
         if all(len(side.kept) <= budget for side, budget in zip(sides, budgets, strict=True)):
             return
         on_both(_Side.drop_some, budgets)
@@ -115,12 +122,14 @@ def _power(n_pairs: int) -> float:
     return _MOST_POWER * min(1.0, (_PAIRS_OF_MOST / n_pairs) ** 0.5)
 
 
-def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def held_out_gain(
+    view: FeatureView, other_kernel: np.ndarray, groups: Groups | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """How much better kernel ridge regression on the other view predicts each feature than its mean does.
 
-    Both by leave-one-out. With the other view's kernel K, centred and scaled to a mean diagonal of 1, the regression
-    with an intercept has the hat matrix H = K (K + I)^-1 + 11'/n, and the leave-one-out residual of sample i is
-    (x_i - (H x)_i) / (1 - H_ii); for the mean, H = 11'/n.
+    Both by leave-one-out; the regression leaves out all samples of a group. With the other view's kernel K, centred and
+    scaled to a mean diagonal of 1, the regression with an intercept has the hat matrix H = K (K + I)^-1 + 11'/n, and
+    the leave-one-out residual of sample i is (x_i - (H x)_i) / (1 - H_ii); for the mean, H = 11'/n. Those of a group g are (I - H_gg)^-1 (x - H x)_g.
 
     Returns
     -------
@@ -135,7 +144,13 @@ def held_out_gain(view: FeatureView, other_kernel: np.ndarray) -> tuple[np.ndarr
     trace = float(np.trace(K))
     K = K * (n / trace) if trace > 0 else K
     remainder = _RIDGE * _inverse(K + _RIDGE * np.eye(n)) - 1.0 / n  # I - H
-    left_out = remainder / np.diag(remainder)[:, None]
+    if groups is None or groups.labels is None:
+        left_out = remainder / np.diag(remainder)[:, None]
+    else:
+        left_out = np.empty_like(remainder)
+        for group in range(groups.n_groups):
+            rows = groups.samples(np.array([group]))
+            left_out[rows] = np.linalg.solve(remainder[np.ix_(rows, rows)], remainder[rows])
     residual, around_mean = view.deviations(left_out)
     deviation = around_mean * (n / (n - 1)) ** 2
     return deviation - residual, deviation

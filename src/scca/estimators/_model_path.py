@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._types import Frame, MatrixLike, Splitter
 from .._validation import check_count, shown
-from ..engine import Pairs, Progress, Samples, consecutive_folds, run_tasks, say_once, silenced
+from ..engine import Groups, Pairs, Progress, Samples, consecutive_folds, run_tasks, say_once, silenced
 from ..retrieval import average_precision
 from ._coherence import coherence
 from ._components import EmptyComponentWarning
@@ -101,6 +102,7 @@ def model_path(
     mu_factors: Sequence[float] | None = None,
     n_mus: int = 16,
     cv: Splitter = 5,
+    groups: ArrayLike | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ModelPath:
@@ -124,6 +126,8 @@ def model_path(
         Number of penalties if `mu_factors` is not given; at least 3.
     cv : int, splitter or iterable, default=5
         Number of random folds, a splitter of scikit-learn, or pairs of training and held-out indices.
+    groups : array of shape (n_samples,), optional
+        As for `model.fit`: samples with the same label are left out together.
     n_jobs : int, optional
         Folds fitted in parallel. The results do not depend on it.
     progress : callable, optional
@@ -145,9 +149,9 @@ def model_path(
     """
     model = _checked(model)
     X, Y, known = model._check_training(X, Y)
-    pairs = Pairs(X, Y)
-    folds = consecutive_folds(_shuffled(cv, model), len(pairs))
-    prepared = model.prepare_checked(X, Y, known)
+    pairs = Pairs(X, Y, groups=Groups.of(groups, X.shape[0]))
+    folds = consecutive_folds(cv if groups is not None else _shuffled(cv, model), len(pairs), groups=pairs.groups)
+    prepared = model.prepare_checked(X, Y, known, groups=pairs.groups)
     model.set_params(n_components=model.count_components(prepared))
     if mu_factors is None:
         factors = _grid(model, prepared, check_count(n_mus, "n_mus", least=3))

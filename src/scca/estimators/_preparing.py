@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from .._arrays import ChosenRows, chosen_rows
 from .._frames import Features
 from .._types import MatrixLike
+from ..engine import Groups
 from ..views import (
     Compressed,
     FeatureView,
@@ -59,6 +60,8 @@ class PreparedPair:
         Number of components requested.
     known : Known
         The features of both views.
+    groups : Groups
+        Which samples belong together.
     n_features : int, float or None
         How many features of a view, or which share of them, are read; None for all.
     """
@@ -68,6 +71,7 @@ class PreparedPair:
     dtypes: Mapping[str, np.dtype]
     n_components: int
     known: Known
+    groups: Groups
     n_features: int | float | None = None
 
 
@@ -89,6 +93,8 @@ class Preparing:
         How the kernels are approximated, as keyword arguments of `LowRankKernelView.of`; None to store them.
     as_they_are : collection of str
         Names of views whose single features mean nothing: they are neither weighted nor selected.
+    groups : Groups or None
+        Which samples belong together; None if every sample is on its own.
     """
 
     kernels: Mapping[str, Kernel]
@@ -99,6 +105,7 @@ class Preparing:
     n_jobs: int | None = None
     low_rank: Mapping[str, Any] | None = None
     as_they_are: Collection[str] = ()
+    groups: Groups | None = None
 
     def views(self, X: MatrixLike, Y: MatrixLike, x_view: Prepared | None = None) -> dict[str, Prepared]:
         """The prepared views of checked data, by name; `x_view` is the result of `unweighted` for the same X."""
@@ -109,7 +116,8 @@ class Preparing:
             return views
         rows = np.unique(np.linspace(0, n - 1, min(n, MOST_PAIRS)).astype(int))  # all, or some evenly spaced
         judged = [self.judged(self._of_rows(views[name], data[name], rows), name) for name in data]
-        weights = shared_weights(judged[0], judged[1], self.n_features)
+        groups = None if self.groups is None else self.groups.chosen(rows)
+        weights = shared_weights(judged[0], judged[1], self.n_features, groups)
         return {name: _weighted(views[name], data[name], earned) for name, earned in zip(data, weights, strict=True)}
 
     def judged(self, view: FeatureView | np.ndarray, name: str) -> FeatureView | np.ndarray:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._arrays import chosen_rows
 from .._types import MatrixLike
-from ..engine import Stage, is_small, kept, one_blas_thread, report, together, unreported
+from ..engine import Groups, Stage, is_small, kept, one_blas_thread, report, together, unreported
 from ..retrieval import mate_ranks
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
@@ -20,7 +20,8 @@ _LEAST = 0.15  # smallest share of a view's features
 _LEAST_PER_PAIR = 10  # features per pair that are always enough
 _WORTH = 0.85  # of the best precision has to remain
 _CLEARLY = 5.0  # standard errors of the difference that the loss may not exceed
-_JUDGED = 1000  # pairs that are split in halves, at most
+_JUDGED = 1000  # pairs that are split in halves, about, of more than that
+_SEED = 0
 
 
 def needed_share(
@@ -34,10 +35,11 @@ def needed_share(
     `elimination` can use, all features are read: a sample of the pairs would have too few with a rare feature.
     """
     n = X.shape[0]
-    if not 4 * FEWEST_PAIRS <= n <= MOST_PAIRS:
+    groups = preparing.groups or Groups.of(None, n)
+    if not 4 * FEWEST_PAIRS <= n <= MOST_PAIRS or groups.n_groups < 2:
         return None
-    rows = np.unique(np.linspace(0, n - 1, min(n, _JUDGED)).astype(int))
-    halves = rows[::2], rows[1::2]
+    # at random, since pairs may come in any order, but the same for all seeds: what is learnt does not depend on them
+    halves = groups.parts(max(2, round(2 * n / _JUDGED)), np.random.default_rng(_SEED))[:2]
     fewest = min(data.shape[1] for name, data in (("X", X), ("Y", Y)) if name not in preparing.as_they_are)
     least = min(_LEAST, _LEAST_PER_PAIR * n / fewest)
 
@@ -82,7 +84,8 @@ def _precisions(
     views: dict[str, Any] = {name: preparing.unweighted(data, name) for name, data in samples.items()}
     precisions: list[np.ndarray] = []
     judged = [preparing.judged(view, name) for name, view in views.items()]
-    for n_rounds, weights in enumerate(elimination(judged[0], judged[1], least)):
+    groups = None if preparing.groups is None else preparing.groups.chosen(train)
+    for n_rounds, weights in enumerate(elimination(judged[0], judged[1], least, groups)):
         report("choosing features", 1.0 - KEPT**n_rounds, 1.0 - least)  # a round takes as long as it has features
         read = {
             name: view if w is None else view.preparation.weighted(w).transform(samples[name])

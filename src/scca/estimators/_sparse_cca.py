@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._types import MatrixLike, PenaltyLike, SeedLike
 from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
@@ -260,7 +261,7 @@ class SparseCCA(FactorComponents):
     def _is_linear(self) -> bool:
         return isinstance(self.kernel, str) and self.kernel == "linear"
 
-    def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
+    def fit(self, X: MatrixLike, Y: MatrixLike, *, groups: ArrayLike | None = None) -> Self:
         """Learn the components of paired samples.
 
         Parameters
@@ -272,12 +273,16 @@ class SparseCCA(FactorComponents):
 
             Features in arrays of float32 or float64, such as memory-mapped files (`np.load(..., mmap_mode="r")`), are
             read in blocks and never copied as a whole.
+        groups : array of shape (n_samples,), optional
+            A label for each sample; samples with the same label belong together, such as repeated measures of a
+            person, sentences of a document or volumes of a run. They are left out together wherever pairs are left out,
+            and permuted as a whole, with groups of the same size.
 
         Returns
         -------
         self
         """
-        return self.fit_prepared(self.prepare(X, Y))
+        return self.fit_prepared(self.prepare(X, Y, groups))
 
     def fit_with_progress(
         self, X: MatrixLike, Y: MatrixLike, progress: Report | None = None, checkpoint: Checkpoint | None = None

@@ -84,7 +84,7 @@ def fits_of_a_fold(
                 "pass other folds, for example KFold(shuffle=True)",
             )
     with _named(first):
-        prepared = first_model.prepare_checked(*training)
+        prepared = first_model.prepare_checked(*training, groups=pairs.groups.chosen(first.train))
     held_out = pairs.held_out(first.test, first.train)
     order = sorted(range(len(task)), key=lambda position: task[position][1].penalties.place)
     models = fitted_models([task[position][0] for position in order], prepared)

@@ -1,6 +1,7 @@
 """Shared factors: the scores that all views predict best, rotated to simple structure and rendered by few features."""
 
 from ._balance import balanced_factors
+from ._chance import WhitenedPair, associations, window_strengths
 from ._nets import Nets
 from ._rendering import Weighing, dense_weights, weigh_features
 from ._rotation import Rotation, equalized, varimax
@@ -22,6 +23,10 @@ __all__ = [
     "weigh_features",
     "Weighing",
     "dense_weights",
+    # chance
+    "WhitenedPair",
+    "associations",
+    "window_strengths",
     # spectra of views
     "Spectrum",
     "spectrum_of",

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from .._types import MatrixLike
-from ..engine import Pairs
+from ..engine import Groups, Pairs
 from ..estimators import KernelCCA, NothingSharedError, PairedTransformer, SparseCCA
 
 __all__ = ["DATA_SETS", "Fits"]
@@ -42,7 +43,14 @@ class Fits:
 
     @classmethod
     def of(
-        cls, model: Any, X: MatrixLike, Y: MatrixLike, rng: np.random.RandomState, *, leaves_samples_out: bool
+        cls,
+        model: Any,
+        X: MatrixLike,
+        Y: MatrixLike,
+        rng: np.random.RandomState,
+        *,
+        leaves_samples_out: bool,
+        groups: ArrayLike | None = None,
     ) -> "Fits":
         """Fits to all pairs first, which raises the estimator's own errors for invalid data or settings."""
         if not isinstance(model, PairedTransformer):
@@ -52,7 +60,7 @@ class Fits:
             model.set_params(random_state=rng.randint(2**31 - 1))  # otherwise each worker would draw its own seed
         if "held_out" in model.get_params():
             model.set_params(held_out=0)  # held-out correlations of the many fits are not used
-        whole = clone(model).fit(X, Y)
+        whole = clone(model).fit(X, Y, **({} if groups is None or not _takes_groups(model) else {"groups": groups}))
         if model.n_components == "auto":
             model.set_params(n_components=whole.n_components_)  # the same for all fits
         if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", None) or "", str):
@@ -60,13 +68,11 @@ class Fits:
                 "anchors must be the name of a strategy if samples are left out, since indices would then mean other "
                 f"samples; got {model.anchors!r}."
             )
+        checked = whole._check_view(X, "X"), whole._check_view(Y, "Y")
+        kernels = tuple(name for name in "XY" if whole._is_precomputed(name))
         return cls(
             model=model,
-            pairs=Pairs(
-                whole._check_view(X, "X"),
-                whole._check_view(Y, "Y"),
-                tuple(name for name in "XY" if whole._is_precomputed(name)),
-            ),
+            pairs=Pairs(*checked, kernels, groups=Groups.of(groups, checked[0].shape[0])),
             n_components=whole.n_components_,
             dual_views=whole._dual_views,
             x_names=getattr(whole, "feature_names_in_", None),
@@ -84,11 +90,17 @@ class Fits:
     def fitted(self, rows: np.ndarray, x_view: Any = None) -> PairedTransformer | None:
         """The model fitted to the pairs `rows`; None if they share nothing. `x_view` saves preparing X."""
         model, views = clone(self.model), self.pairs.training(rows)
+        groups = self.pairs.groups.chosen(rows)
         try:
             if type(model) not in _PREPARING:
-                return model.fit(*views)
-            return model.fit_prepared(model.prepare_checked(*views, x_view=x_view))
+                return model.fit(*views, **({"groups": groups.labels} if _takes_groups(model) else {}))
+            return model.fit_prepared(model.prepare_checked(*views, x_view=x_view, groups=groups))
         except NothingSharedError:
             return None
         except ValueError as error:
             raise ValueError(f"the fit to {len(rows)} of the {len(self.pairs)} pairs failed: {error}") from error
+
+
+def _takes_groups(model: PairedTransformer) -> bool:
+    """Whether the model leaves pairs out by itself, so that it needs to know which belong together."""
+    return isinstance(model, SparseCCA)

@@ -3,14 +3,16 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._types import MatrixLike, SeedLike, Splitter
-from .._validation import check_count, check_seed, shown
-from ..engine import Progress, Split, random_folds, run_tasks
+from .._validation import DataWarning, check_count, check_seed, shown
+from ..engine import Progress, Split, random_folds, run_tasks, warn
 from ..estimators import PairedTransformer
 from ._fits import DATA_SETS, Fits
 
@@ -61,6 +63,7 @@ def permutation_test(
     n_permutations: int = 199,
     statistic: str | Callable[[np.ndarray, np.ndarray], float] = "correlation",
     cv: Splitter = 5,
+    groups: ArrayLike | None = None,
     n_jobs: int | None = None,
     random_state: SeedLike = None,
     progress: Progress | None = None,
@@ -105,6 +108,9 @@ def permutation_test(
     cv : int, splitter, iterable of (train, test) or None, default=5
         The held-out samples: a number of random folds, a scikit-learn splitter, or the splits themselves, the same for
         all permutations. None fits and tests on all samples: faster, but only the first p-value is valid.
+    groups : array of shape (n_samples,), optional
+        A label for each sample. Samples with the same label, such as repeated measures of a person, are left out
+        together and permuted as a whole, with groups of the same size.
     n_jobs : int, optional
         Permutations computed in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
@@ -130,10 +136,17 @@ def permutation_test(
         raise ValueError(f'statistic must be "correlation" or a function of two score vectors; got {shown(statistic)}.')
     check_seed(random_state)
     rng = check_random_state(random_state)
-    fits = Fits.of(model, X, Y, rng, leaves_samples_out=cv is not None)
-    n = len(fits.pairs)
-    splits = random_folds(cv, n, rng)
-    orders = (rng.permutation(n) if i else np.arange(n) for i in range(1 + n_permutations))  # the first is the original
+    fits = Fits.of(model, X, Y, rng, leaves_samples_out=cv is not None, groups=groups)
+    n, together = len(fits.pairs), fits.pairs.groups
+    splits = random_folds(cv, n, rng, groups=together)
+    if together.log_orders < np.log(1 + n_permutations):
+        warn(
+            f"groups of the same size change places in {np.exp(together.log_orders):.0f} orders only, so that no "
+            f"p-value can be below {np.exp(-together.log_orders):.2g}; add groups, or make them equally large.",
+            DataWarning,
+        )
+    permuted = together.orders(n_permutations, np.random.default_rng(rng.randint(2**31 - 1)))
+    orders = chain([np.arange(n)], permuted)
     x_views = [fits.x_view(train) for train, _ in splits]  # Y alone is permuted
     compute = partial(_statistics, fits, splits, x_views, statistic)
     statistics = np.array(

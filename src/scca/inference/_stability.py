@@ -7,11 +7,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._types import MatrixLike, SeedLike
 from .._validation import check_count, check_seed
-from ..engine import Progress, run_tasks
+from ..engine import Groups, Progress, run_tasks
 from ..estimators import KernelCCA, PairedTransformer
 from ._fits import DATA_SETS, Fits
 
@@ -77,6 +78,7 @@ def stability_selection(
     n_subsamples: int = 100,
     fraction: float = 0.5,
     threshold: float = 0.6,
+    groups: ArrayLike | None = None,
     n_jobs: int | None = None,
     random_state: SeedLike = None,
     progress: Progress | None = None,
@@ -107,6 +109,9 @@ def stability_selection(
         Share of the pairs in a subsample; at most 0.5, so that two can be disjoint.
     threshold : float, default=0.6
         Probability from which on a feature is selected, above 0.5 and at most 1.
+    groups : array of shape (n_samples,), optional
+        A label for each sample. Subsamples are then made of whole groups, `fraction` of them, so that two disjoint
+        subsamples have no group in common.
     n_jobs : int, optional
         Subsamples computed in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
@@ -133,12 +138,12 @@ def stability_selection(
         raise ValueError("model must be sparse, but KernelCCA gives every sample a weight; pass a SparseCCA.")
     check_seed(random_state)
     rng = check_random_state(random_state)
-    fits = Fits.of(model, X, Y, rng, leaves_samples_out=True)
-    n = len(fits.pairs)
-    size = int(fraction * n)
-    if size < 2:
+    fits = Fits.of(model, X, Y, rng, leaves_samples_out=True, groups=groups)
+    n, together = len(fits.pairs), fits.pairs.groups
+    size = int(fraction * together.n_groups)
+    if size < 2 - (groups is not None):
         raise ValueError(f"fraction={fraction} of n_samples={n} must be at least 2 samples; got {size}: raise it.")
-    subsamples = _disjoint_pairs(n, size, n_subsamples // 2, rng)
+    subsamples = _disjoint_pairs(together, size, n_subsamples // 2, rng)
     chosen = run_tasks(partial(_selected, fits), subsamples, n_subsamples, DATA_SETS, n_jobs=n_jobs, progress=progress)
     rows, x_selected, y_selected = (np.concatenate(parts) for parts in zip(*chosen, strict=True))
     times_there = np.bincount(rows, minlength=n)
@@ -164,11 +169,12 @@ def _shares(selected: np.ndarray, times_there: np.ndarray) -> np.ndarray:
         return np.bincount(selected, minlength=len(times_there)) / times_there
 
 
-def _disjoint_pairs(n: int, size: int, n_pairs: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
+def _disjoint_pairs(groups: Groups, size: int, n_pairs: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
+    """Samples of `size` groups, in random order, then those of `size` others."""
     for _ in range(n_pairs):
-        order = rng.permutation(n)
-        yield order[:size]
-        yield order[size : 2 * size]
+        order = rng.permutation(groups.n_groups)
+        for chosen in (order[:size], order[size : 2 * size]):
+            yield chosen if groups.labels is None else rng.permutation(groups.samples(chosen))
 
 
 def _selected(fits: Fits, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
