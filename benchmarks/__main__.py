@@ -10,6 +10,7 @@ where it was interrupted.
 `python -m benchmarks kernels`: time, memory and mates found with stored and with approximated kernels.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
+`python -m benchmarks honesty [--tables FILE.npz ...]`: what a fit claims about new samples, against new samples.
 `python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
 `python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
 `python -m benchmarks progress`: how far the remaining times that a fit shows are from the true ones.
@@ -39,6 +40,7 @@ from . import (
     first_fit,
     generation,
     growth,
+    honesty,
     kernels,
     leave_out,
     memory,
@@ -78,6 +80,7 @@ def main() -> None:
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
+        "honesty": lambda: honesty.run(arguments.quick, arguments.tables),
         "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
         "passes": lambda: passes.run(arguments.corpus, arguments.pairs),
@@ -155,7 +158,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
-        "peers, translation, factors, generation, kernels, leave-out, million, passes, readability, retrieval, "
+        "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, retrieval, "
         "shapes, shell, subjects, tuning, vectors, wide",
     )
     parser.add_argument(
@@ -180,6 +183,7 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         help="pairs that 'balance', 'cluster', 'million', 'passes', 'progress' and 'translation' learn from",
     )
+    parser.add_argument("--tables", type=Path, nargs="+", metavar="FILE", help=".npz files of two views, for 'honesty'")
     parser.add_argument("--components", type=int, default=100, help="of the model of 'million'")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")

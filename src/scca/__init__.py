@@ -13,7 +13,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import datasets, generation, inference, retrieval, text
-    from ._validation import DataWarning
+    from ._validation import DataWarning, EvidenceWarning
     from .estimators import (
         PAPER,
         EmptyComponentWarning,
@@ -52,6 +52,7 @@ __all__ = [
     "load",
     # warnings
     "DataWarning",
+    "EvidenceWarning",
     "EmptyComponentWarning",
     # version
     "__version__",
@@ -73,6 +74,7 @@ _HOMES = {
     "save": "persistence",
     "load": "persistence",
     "DataWarning": "_validation",
+    "EvidenceWarning": "_validation",
 }
 _PARTS = ("datasets", "retrieval", "generation", "inference", "text")
 

@@ -110,6 +110,9 @@ def _check_components(model: Any) -> int:
     for name in ("correlations_", "held_out_correlations_", "canonical_values_"):
         if name == "correlations_" or hasattr(model, name):
             _check_array(getattr(model, name), name, (c,))
+    if hasattr(model, "held_out_intervals_"):
+        _check_array(model.held_out_intervals_, "held_out_intervals_", (c, 2))
+    _require(isinstance(getattr(model, "verdict_", ""), str), "verdict_ is no text")
     return c
 
 

@@ -18,6 +18,7 @@ __all__ = [
     # data
     "AllZeroWarning",
     "DataWarning",
+    "EvidenceWarning",
     "check_finite",
     "check_kernel_matrix",
     "check_magnitude",
@@ -54,6 +55,10 @@ _QUOTED = 80  # characters of a value in a message
 
 class DataWarning(UserWarning):
     """Something in the data does not prevent the computation but is probably unintended."""
+
+
+class EvidenceWarning(DataWarning):
+    """Nothing shows that what was learnt holds on new samples, or less does than it seems."""
 
 
 class AllZeroWarning(DataWarning):

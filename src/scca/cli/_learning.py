@@ -15,6 +15,7 @@ from ._shared import (
     check_two_names,
     check_written,
     from_pipe,
+    listed_labels,
     listed_words,
     summary_of,
 )
@@ -72,6 +73,14 @@ def fit(
     words: Annotated[
         int | None, typer.Option(min=2, help="Read at most so many words of each language, those it shares best.")
     ] = None,
+    groups: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file with one label per pair: pairs with the same label belong together, such as sentences of one "
+            "document, and are left out together.",
+            readable=False,
+        ),
+    ] = None,
     drop_empty: DropEmpty = False,
     scheduler: Scheduler = None,
     tls_ca: TlsCa = None,
@@ -97,15 +106,17 @@ def fit(
 
     Example: scca fit corpus.en corpus.fr -o model.scca --components 30
 
+    Example: scca fit corpus.en corpus.fr -o model.scca --groups documents.txt
+
     Example: zcat corpus.tsv.gz | scca fit - -o model.scca
 
     Example: scca fit corpus.en corpus.fr -o model.scca --scheduler tcp://node1:8786
     """
     if str(output) == "-":
         raise CallError("fit writes the model to a file, not to standard output; name one with -o.")
-    check_written(output, first, second, stop_words)
+    check_written(output, first, second, stop_words, groups)
     check_two_names(languages=languages, columns=columns)
-    check_standard_input(first, second, stop_words)
+    check_standard_input(first, second, stop_words, groups)
     if paper and dense:
         raise CallError("--dense is not for the paper's method; leave out --dense or --paper.")
     if dense and mu != "auto":
@@ -114,6 +125,8 @@ def fit(
         raise CallError(f"--gamma is for the paper's method; got --gamma {gamma}: add --paper or leave it out.")
     if words and paper:
         raise CallError("--words is not for the paper's method; leave out --words or --paper.")
+    if groups and paper:
+        raise CallError("--groups is not for the paper's method, which leaves no pairs out; leave out one of the two.")
     if stop_words and characters:
         raise CallError("--stop-words are words, and --characters reads none; leave out one of the two.")
     if scheduler and paper:
@@ -121,6 +134,7 @@ def fit(
     cluster = Cluster(scheduler, tls_ca, tls_cert, tls_key)
     penalties: dict[str, Any] = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
 
+    from ..estimators import CHANCE
     from ..persistence import save
     from ..text import BilingualModel
 
@@ -141,6 +155,7 @@ def fit(
         random_state=seed,
         keep_texts=texts,
     )
+    labels = None if groups is None else listed_labels(groups)
     checkpoint = output.with_name(f"{output.name}.partial")
     if checkpoint.exists():
         terminal.note(f"scca: going on from {checkpoint}")
@@ -148,7 +163,7 @@ def fit(
         pairs = pairs_for(client, files, languages=languages, columns=columns, drop_empty=drop_empty)
         with terminal.stages() as progress:
             preview = terminal.preview if terminal.is_watched else None
-            model.fit(pairs, progress=progress, checkpoint=checkpoint, preview=preview)
+            model.fit(pairs, groups=labels, progress=progress, checkpoint=checkpoint, preview=preview)
     save(model, output, texts=texts)
     summary = summary_of(model) | {"model": str(output)}
     if as_json:
@@ -160,9 +175,11 @@ def fit(
     )
     if held_out := summary.get("held_out_correlations"):
         terminal.print(
-            f"correlation on pairs left out: best {max(held_out):.3f}, median {median(held_out):.3f}, worst "
-            f"{min(held_out):.3f}"
+            f"correlation on pairs left out ({counted(summary['folds'], 'fit')}): best {max(held_out):.3f}, median "
+            f"{median(held_out):.3f}, worst {min(held_out):.3f}"
         )
+        if summary["p_value"] <= CHANCE:  # otherwise it was given as a warning
+            terminal.print(summary["verdict"])
 
 
 def _used_of_the_second(summary: dict[str, Any]) -> str:

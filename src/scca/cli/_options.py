@@ -22,7 +22,7 @@ Columns = Annotated[
 ]
 DropEmpty = Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything drawn at random.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes and no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, and no notes but doubts about the evidence.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -33,6 +33,7 @@ _OPTIONS = {
     "drop_empty": "--drop-empty",
     "frequencies": "--frequencies",
     "gamma": "--gamma",
+    "groups": "--groups",
     "language": "--from",
     "languages": "--languages",
     "min_df": "--min-df",

@@ -26,11 +26,13 @@ __all__ = [
     "is_same_file",
     "language_of",
     "listed",
+    "listed_labels",
     "listed_words",
     "load_bilingual",
     "note_language",
     "note_unknown",
     "summary_of",
+    "verdict_of",
 ]
 
 
@@ -105,6 +107,19 @@ def listed_words(path: Path) -> list[str]:
         return [word for line in read_documents(from_pipe(path)) if (word := line.strip())]
 
 
+def listed_labels(path: Path) -> list[str]:
+    """The labels in a file, one per line."""
+    from .._validation import DataWarning
+    from ..engine import silenced
+    from ..text import read_documents
+
+    with silenced(DataWarning):  # of blank lines, which are refused here
+        labels = [line.strip() for line in read_documents(from_pipe(path))]
+    if "" in labels:
+        raise ValueError(f"{path}: line {labels.index('') + 1} is empty; give every pair the label of its group.")
+    return labels
+
+
 def language_of(model: "BilingualModel", documents: list[str], given: str | None, terminal: Terminal) -> str:
     if given is not None:
         model.other(given)  # refuses a language that the model does not have
@@ -155,19 +170,37 @@ def _used_of_the_second(model: "BilingualModel") -> dict[str, Any]:
             "documents_used": None,
             "mate_words_used": used,
             "held_out_correlations": None if held_out is None else held_out.tolist(),
+            "held_out_intervals": None if held_out is None else _intervals(model),
+            "folds": getattr(model.scca_, "n_folds_", None),
             "p_value": None if held_out is None else model.scca_.p_value_,
+            "verdict": verdict_of(model),
         }
     return {"documents_used": used}
+
+
+def _intervals(model: "BilingualModel") -> list[list[float]] | None:
+    found = getattr(model.scca_, "held_out_intervals_", None)  # not in files of 0.2.0
+    return None if found is None else found.tolist()
+
+
+def verdict_of(model: "BilingualModel") -> str | None:
+    """What the pairs left out say of the model; None if none were left out."""
+    return getattr(model.scca_, "verdict_", None)
 
 
 def described(c: "Component") -> str:
     """The numbers of a component as text."""
     if c.anchor is None:
-        held_out = "" if c.held_out_correlation is None else f" ({c.held_out_correlation:.3f} on pairs left out)"
+        held_out = "" if c.held_out_correlation is None else f" ({_held_out(c)} on pairs left out)"
         words = f"{len(c.words)} and {counted(len(c.mate_words), 'word')}"
         return f"correlation {c.correlation:.3f}{held_out}, {words}"
     words, documents = counted(len(c.words), "word"), counted(len(c.documents), "document")
     return f"correlation {c.correlation:.3f}, {words}, {documents}"
+
+
+def _held_out(c: "Component") -> str:
+    between = "" if c.held_out_interval is None else ", {:.2f} to {:.2f},".format(*c.held_out_interval)
+    return f"{c.held_out_correlation:.3f}{between}"
 
 
 def component_dict(c: "Component", top: int) -> dict[str, Any]:
@@ -182,6 +215,7 @@ def component_dict(c: "Component", top: int) -> dict[str, Any]:
         "anchor": c.anchor,
         "correlation": c.correlation,
         "held_out_correlation": c.held_out_correlation,
+        "held_out_interval": c.held_out_interval,
         "mu": c.mu,
         "gamma": c.gamma if c.gamma != float("inf") else None,
         "dual_gap": c.dual_gap,

@@ -1,6 +1,7 @@
 """Commands that show what a model learnt: components, word lists and pages."""
 
 import sys
+from math import isnan, nan
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 
 from .._wording import counted
 from ._options import Debug, Json, Model, Quiet, Seed
-from ._shared import check_written, clipped, component_dict, described, listed, load_bilingual
+from ._shared import check_written, clipped, component_dict, described, listed, load_bilingual, verdict_of
 from ._terminal import Terminal, one_line_errors
 
 __all__ = ["explain", "lexicon", "report"]
@@ -26,6 +27,9 @@ def explain(
 ) -> None:
     """The components: words and documents with weights, correlation and certificate.
 
+    "On pairs left out" is the correlation to expect on new pairs of the component of that rank, strongest first, in a
+    model of about as many pairs, whatever its words; behind it, where it lies with a probability of 0.95.
+
     Documents and components are counted from 1 here, and from 0 in JSON.
 
     Example: scca explain model.scca --components 5
@@ -34,8 +38,13 @@ def explain(
     bilingual = load_bilingual(model)
     shown = bilingual.components()[:components]
     if as_json:
-        terminal.json({"languages": list(bilingual.languages_), "components": [component_dict(c, top) for c in shown]})
+        p_value = getattr(bilingual.scca_, "p_value_", nan)
+        evidence = {"p_value": None if isnan(p_value) else p_value, "verdict": verdict_of(bilingual)}
+        listed_components = [component_dict(c, top) for c in shown]
+        terminal.json({"languages": list(bilingual.languages_), **evidence, "components": listed_components})
         return
+    if said := verdict_of(bilingual):
+        terminal.print(said)
     for c in shown:
         terminal.print(f"component {c.number + 1}: {described(c)}, duality gap {max(0.0, c.dual_gap):.1e}")
         terminal.print(f"  {bilingual.languages_[0]} words: {listed(c.words[:top])}")

@@ -78,7 +78,7 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(*args: Any, debug: bool = False, **options: Any) -> Any:
         try:
             with warnings.catch_warnings(), naming(option):
-                warnings.showwarning = _note if not options.get("quiet") else _ignore
+                warnings.showwarning = _note if not options.get("quiet") else _note_doubts
                 warnings.simplefilter("default")
                 command(*args, debug=debug, **options)
                 sys.stdout.flush()  # here, so that a full disk is reported
@@ -134,8 +134,12 @@ def _note(
         say(f"scca: note: {' '.join(str(message).split())}")
 
 
-def _ignore(*args: Any, **kwargs: Any) -> None:
-    pass
+def _note_doubts(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
+    """Only what makes the result doubtful."""
+    from .._validation import EvidenceWarning
+
+    if issubclass(category, EvidenceWarning):
+        _note(message, category, "", 0)
 
 
 def say(line: str) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from .._wording import called, counted
+
 __all__ = ["Groups"]
 
 
@@ -33,20 +35,22 @@ class Groups:
             return cls(None, n)
         array = np.asarray(labels, dtype=object if isinstance(labels, list | tuple) else None)
         if array.shape != (n,):
+            got = counted(len(array), "label") if array.ndim == 1 else f"an array of shape {array.shape}"
             raise ValueError(
-                f"groups must be one label for each of the n_samples={n} samples; got an array of shape {array.shape}."
+                f"{called('groups')} must be one label for each sample, {called('n_samples', n)}; got {got}: label "
+                "every sample."
             )
         if any(label is None or label != label for label in array.tolist()):
-            raise ValueError("groups must be one label for each sample; some are missing: label these samples too.")
+            raise ValueError(f"{called('groups')} must be one label for each sample; some are missing: add them.")
         numbers: dict[Any, int] = {}
         try:
             found = np.array([numbers.setdefault(label, len(numbers)) for label in array.tolist()], dtype=np.intp)
         except TypeError as error:
-            raise ValueError(f"groups must be numbers or words, one for each sample ({error}).") from error
+            raise ValueError(f"{called('groups')} must be numbers or words, one for each sample ({error}).") from error
         if len(numbers) < 2:
             raise ValueError(
-                f"groups must name at least 2 groups, so that one can be left out; got {len(numbers)}: leave groups "
-                "out, or name what belongs together."
+                f"{called('groups')} must name at least 2 groups, so that one can be left out; got {len(numbers)}: "
+                f"leave {called('groups')} away, or name what belongs together."
             )
         return cls(None if len(numbers) == n else found, n)
 

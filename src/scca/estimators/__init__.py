@@ -7,6 +7,7 @@ from ._kernel_cca import KernelCCA
 from ._left_out import MANY_PAIRS
 from ._low_rank_kernel import LowRankKernel
 from ._model_path import ModelPath, model_path
+from ._sharing import CHANCE
 from ._sparse_cca import PAPER, SparseCCA
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "LowRankKernel",
     "PAPER",
     "MANY_PAIRS",
+    "CHANCE",
     # warnings and errors
     "EmptyComponentWarning",
     "NothingSharedError",

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._types import MatrixLike
 from .._validation import (
-    DataWarning,
+    EvidenceWarning,
     check_choice,
     check_count,
     check_seed,
@@ -92,7 +92,7 @@ class FactorComponents(PairedTransformer):
                 EmptyComponentWarning,
             )
         if held_out is not None and is_doubtful(held_out.p_value):
-            warn(verdict(held_out.p_value, pair.groups), DataWarning)
+            warn(verdict(held_out.p_value, pair.groups), EvidenceWarning)
 
         self._begin(pair, summary.projectors, summary.weights)
         for name, values in summary.attributes.items():
@@ -170,7 +170,7 @@ class FactorComponents(PairedTransformer):
             f"{share:.0%} of the {groups.n} samples have a near copy among the others, in both views"
             f"{', ' + result if changed else ''}; correlations on pairs left out are then too large: pass "
             f"{called('groups')}, which names the samples that belong together.",
-            DataWarning,
+            EvidenceWarning,
         )
 
     def _held_out(

@@ -129,7 +129,8 @@ def held_out_gain(
 
     Both by leave-one-out; the regression leaves out all samples of a group. With the other view's kernel K, centred and
     scaled to a mean diagonal of 1, the regression with an intercept has the hat matrix H = K (K + I)^-1 + 11'/n, and
-    the leave-one-out residual of sample i is (x_i - (H x)_i) / (1 - H_ii); for the mean, H = 11'/n. Those of a group g are (I - H_gg)^-1 (x - H x)_g.
+    the leave-one-out residual of sample i is (x_i - (H x)_i) / (1 - H_ii); for the mean, H = 11'/n. Those of a group g
+    are (I - H_gg)^-1 (x - H x)_g.
 
     Returns
     -------

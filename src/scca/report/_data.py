@@ -32,6 +32,8 @@ class ReportData:
     second_unit : {"documents", "words"}
     second_total : int
         Their total number.
+    verdict : str
+        What the pairs left out say; empty if none were left out.
     components : list of dict
         Words, documents, penalties and certificate of each component.
     """
@@ -46,6 +48,7 @@ class ReportData:
     second_unit: str
     second_total: int
     largest_gap: float
+    verdict: str
     components: list[dict[str, Any]]
 
 
@@ -77,6 +80,7 @@ def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
         second_unit="words" if factors else "documents",
         second_total=vocabulary[1] if factors else model.training_[0].shape[0],
         largest_gap=max(0.0, float(scca.dual_gap_.max())),
+        verdict=getattr(scca, "verdict_", ""),
         components=components,
     )
 

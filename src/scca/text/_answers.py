@@ -38,7 +38,10 @@ class Component:
     gamma : float or None
         Penalty on documents; None for a shared factor.
     held_out_correlation : float or None
-        Correlation on pairs left out; None for an anchored component.
+        Correlation on pairs left out: what the component of this rank, in a fit to about this many pairs, reaches on
+        new pairs. None for an anchored component.
+    held_out_interval : tuple of two floats, or None
+        Where that correlation lies, with a probability of 0.95.
     """
 
     number: int
@@ -51,6 +54,7 @@ class Component:
     documents: tuple[Weighted, ...]
     mate_words: tuple[Weighted, ...]
     held_out_correlation: float | None = None
+    held_out_interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

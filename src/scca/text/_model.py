@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from hashlib import sha256
 from os import PathLike
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
 from .._validation import AllZeroWarning, check_choice, check_count
 from .._version import __version__
 from .._wording import called
-from ..engine import Checkpoint, Report, long_work, previewed, silenced
+from ..engine import Checkpoint, Groups, Report, long_work, previewed, silenced
 from ..estimators import MANY_PAIRS, SparseCCA
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..views import Preparation
@@ -140,6 +141,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         pairs: PairedText | PairsElsewhere,
         y: Any = None,
         *,
+        groups: Sequence[Any] | None = None,
         progress: Report | None = None,
         checkpoint: str | PathLike[str] | None = None,
         preview: Preview | None = None,
@@ -153,6 +155,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             keep, which are brought here if there are fewer than 20,000.
         y : None
             Ignored; for compatibility with scikit-learn.
+        groups : sequence, optional
+            A label for each pair; pairs with the same label, such as neighbouring sentences of a document, are left
+            out together wherever pairs are left out. Of dropped pairs, labels are dropped too.
         progress : callable, optional
             Called now and then with what is being done, how much of it is done, and of how much.
         checkpoint : path, optional
@@ -171,21 +176,25 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             )
         if len(pairs) < 2:
             raise ValueError(f"at least 2 pairs of documents are needed; got {len(pairs)}: add some.")
-        steps = None if checkpoint is None else Checkpoint(checkpoint, self._description(pairs))
+        together = _groups_of(pairs, groups)
+        steps = None if checkpoint is None else Checkpoint(checkpoint, self._description(pairs, together))
         with long_work(progress, steps):
-            self._fit(pairs, preview)
+            self._fit(pairs, preview, together)
         if steps is not None:
             steps.remove()
         return self
 
-    def _description(self, pairs: PairedText | PairsElsewhere) -> dict[str, Any]:
+    def _description(self, pairs: PairedText | PairsElsewhere, groups: Groups) -> dict[str, Any]:
         """What a checkpoint is recognised by."""
         parameters = {name: repr(value) for name, value in sorted(self.get_params().items()) if name != "n_jobs"}
         versions = [__version__, np.__version__, scipy.__version__]
         pairs_ = [pairs.digest, len(pairs), *pairs.languages]
-        return {"pairs": pairs_, "settings": parameters, "versions": versions}
+        described = {"pairs": pairs_, "settings": parameters, "versions": versions}
+        return (
+            described if groups.labels is None else described | {"groups": sha256(groups.labels.tobytes()).hexdigest()}
+        )
 
-    def _fit(self, pairs: PairedText | PairsElsewhere, preview: Preview | None) -> None:
+    def _fit(self, pairs: PairedText | PairsElsewhere, preview: Preview | None, groups: Groups) -> None:
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         log_counts = self.anchors is None if log_counts == "auto" else log_counts
         vectorizers = [
@@ -215,7 +224,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             random_state=self.random_state,
         )
         with silenced(AllZeroWarning), previewed(preview and partial(_show_words, preview, vectorizers)):
-            model.fit(X, Y)
+            model.fit(X, Y, groups=groups.labels)
         self.languages_ = tuple(pairs.languages)
         self.vectorizers_ = tuple(vectorizers)
         self.scca_ = model
@@ -385,6 +394,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         scca, (first, second) = self.scca_, self.vectorizers_
         names = self._document_names()
         held_out = getattr(scca, "held_out_correlations_", np.full(scca.n_components_, np.nan))
+        intervals = getattr(scca, "held_out_intervals_", np.full((scca.n_components_, 2), np.nan))
         scores = scca.project(self.training_[1], "Y")
         return [
             Component(
@@ -398,6 +408,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 documents=strongest(np.maximum(scores[:, j], 0.0), names)[:_FACTOR_DOCUMENTS],
                 mate_words=_by_loading(scca.y_weights_[:, j], scca.y_loadings_[:, j], second.words_),
                 held_out_correlation=float(held_out[j]) if np.isfinite(held_out[j]) else None,
+                held_out_interval=tuple(intervals[j].tolist()) if np.isfinite(intervals[j]).all() else None,
             )
             for j in range(scca.n_components_)
         ]
@@ -442,6 +453,14 @@ class BilingualModel(Generating, Translating, BaseEstimator):
                 for item in getattr(c, kind)
             ]
         )
+
+
+def _groups_of(pairs: PairedText | PairsElsewhere, groups: Sequence[Any] | None) -> Groups:
+    """The groups of the pairs that are not dropped."""
+    dropped = list(getattr(pairs, "dropped", ()))
+    if groups is not None and dropped and len(groups) == len(pairs) + len(dropped):
+        groups = np.delete(np.asarray(groups, dtype=object), dropped).tolist()
+    return Groups.of(groups, len(pairs))
 
 
 def _by_loading(weights: np.ndarray, loadings: np.ndarray, names: Sequence[str]) -> tuple[Weighted, ...]:

@@ -1,0 +1,301 @@
+"""What a fit claims about new samples, compared with new samples."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from scca import SparseCCA
+from scca.engine import one_blas_thread
+
+from ._table import print_table
+
+__all__ = ["run"]
+
+_NEW = 4000  # new samples that stand for the truth
+_SETS = 200  # data sets of a setting
+_FEW_SETS = 60  # of a setting that takes long
+_JOBS = 2
+_LEVEL = 0.05
+
+Views = tuple[np.ndarray, np.ndarray]
+Draw = Callable[[int], Views]  # from a number of samples to both views of as many new ones
+
+
+@dataclass(frozen=True)
+class _Setting:
+    """A way to draw data sets: `make(rng)` fixes what new samples have in common and returns how they are drawn."""
+
+    name: str
+    n: int
+    n_components: int
+    make: Callable[[np.random.Generator], Draw]
+    n_sets: int = _SETS
+    group_size: int = 1
+
+
+def run(quick: bool = False, tables: list[Path] | None = None) -> None:
+    """Held-out correlations, intervals, p-values and counts against new samples; verdicts on `tables` over ten seeds."""
+    share = 10 if quick else 1
+    _print_claims(
+        "Independent views: mean claim of every component (the truth is 0), and how often its interval has the truth",
+        list(_noise_settings()),
+        share,
+    )
+    _print_claims(
+        "Planted factors: claim less truth, mean of every component, and how often the interval has the truth",
+        list(_planted_settings()),
+        share,
+    )
+    _print_p_values(share)
+    if tables:
+        _print_verdicts(tables)
+
+
+# --- made-up data -----------------------------------------------------------------------------------------------------
+
+
+def _noise(rng: np.random.Generator, p: int, tails: float = np.inf, common_scale: bool = False) -> Draw:
+    """Independent views of p features each: normal, or with Student's t; a common scale of samples if asked for."""
+
+    def draw(n: int) -> Views:
+        views = rng.standard_normal((2, n, p)) if np.isinf(tails) else rng.standard_t(tails, (2, n, p))
+        if common_scale:
+            views = views * np.exp(rng.standard_normal((n, 1)))
+        return views[0], views[1]
+
+    return draw
+
+
+def _paired_features(rng: np.random.Generator, p: int, correlations: tuple[float, ...]) -> Draw:
+    """Feature j of X and feature j of Y correlate by correlations[j]; all others are independent."""
+
+    def draw(n: int) -> Views:
+        X, Y = rng.standard_normal((2, n, p))
+        for j, r in enumerate(correlations):
+            Y[:, j] = r * X[:, j] + np.sqrt(1 - r * r) * Y[:, j]
+        return X, Y
+
+    return draw
+
+
+def _latent(
+    rng: np.random.Generator, p: int, strengths: tuple[float, ...], tails: float = np.inf, between: float = 0.0
+) -> Draw:
+    """Every factor is carried by ten features of each view, with these strengths; the noise of neighbours correlates."""
+    loadings = np.zeros((2, p, len(strengths)))
+    for view in loadings:
+        for j, strength in enumerate(strengths):
+            view[rng.choice(p, 10, replace=False), j] = strength * rng.choice([-1.0, 1.0], 10)
+
+    def draw(n: int) -> Views:
+        shape = (n, len(strengths))
+        factors = (
+            rng.standard_normal(shape)
+            if np.isinf(tails)
+            else rng.standard_t(tails, shape) / np.sqrt(tails / (tails - 2))
+        )
+        views = []
+        for view in loadings:
+            noise = rng.standard_normal((n, p))
+            if between:
+                for column in range(1, p):
+                    noise[:, column] = between * noise[:, column - 1] + np.sqrt(1 - between**2) * noise[:, column]
+            views.append(factors @ view.T + noise)
+        return views[0], views[1]
+
+    return draw
+
+
+def _repeated(draw: Draw, size: int, rng: np.random.Generator) -> Draw:
+    """Samples in groups of near copies."""
+
+    def draw_groups(n: int) -> Views:
+        return tuple(  # type: ignore[return-value]
+            np.repeat(view, size, axis=0) + 0.3 * rng.standard_normal((size * (n // size), view.shape[1]))
+            for view in draw(n // size)
+        )
+
+    return draw_groups
+
+
+def _noise_settings() -> Iterator[_Setting]:
+    for n, p, c in ((30, 8, 2), (30, 8, 3), (40, 10, 3), (60, 15, 3), (60, 150, 3), (100, 20, 3), (200, 50, 5)):
+        yield _Setting(f"{n} samples, {p} features", n, c, partial(_noise, p=p))
+    yield _Setting("100 samples, 20 features, heavy tails", 100, 3, partial(_noise, p=20, tails=3.0))
+    yield _Setting("100 samples, 20 features, common scale", 100, 3, partial(_noise, p=20, common_scale=True))
+    yield _Setting(
+        "120 samples in 40 groups, 20 features",
+        *(120, 3, lambda rng: _repeated(_noise(rng, 20), 3, rng)),
+        group_size=3,
+    )
+
+
+def _planted_settings() -> Iterator[_Setting]:
+    distinct, equal = (0.85, 0.6, 0.35), (0.6, 0.6, 0.6)
+    for n, p in ((60, 15), (100, 20), (150, 25), (300, 40)):
+        yield _Setting(f"distinct, {n} x {p}", n, 3, partial(_paired_features, p=p, correlations=distinct))
+        yield _Setting(f"equal, {n} x {p}", n, 3, partial(_paired_features, p=p, correlations=equal))
+    yield _Setting("distinct, 80 x 400", 80, 3, partial(_latent, p=400, strengths=(1.2, 0.9, 0.6)), _FEW_SETS)
+    yield _Setting("equal, 80 x 400", 80, 3, partial(_latent, p=400, strengths=(0.9, 0.9, 0.9)), _FEW_SETS)
+    yield _Setting(
+        "distinct, 120 x 60, heavy tails", 120, 3, partial(_latent, p=60, strengths=(0.9, 0.6, 0.4), tails=4.0)
+    )
+    yield _Setting(
+        "distinct, 120 x 60, neighbours correlate",
+        120,
+        3,
+        partial(_latent, p=60, strengths=(0.9, 0.6, 0.4), between=0.7),
+    )
+    yield _Setting("distinct, 1,000 x 60", 1000, 3, partial(_paired_features, p=60, correlations=distinct), _FEW_SETS)
+    yield _Setting(
+        "distinct, 180 in 60 groups x 20",
+        *(180, 3, lambda rng: _repeated(_paired_features(rng, 20, distinct), 3, rng)),
+        group_size=3,
+    )
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------
+
+
+def _print_claims(title: str, settings: list[_Setting], share: int) -> None:
+    rows = []
+    for setting in settings:
+        claims, truths, inside, p_values = _claims(setting, max(setting.n_sets // share, 2))
+        error = claims - truths
+        rows.append(
+            [
+                setting.name,
+                _numbers(claims.mean(axis=0)),
+                _numbers(truths.mean(axis=0)),
+                _numbers(error.mean(axis=0)),
+                f"{(error.std(axis=0) / np.sqrt(len(error))).max():.3f}",
+                _numbers(inside.mean(axis=0), 2),
+                f"{np.mean(p_values <= _LEVEL):.3f}",
+                str(len(claims)),
+            ]
+        )
+    header = ["setting", "claim", "truth", "claim - truth", "se at most", "interval has it", "p <= .05", "data sets"]
+    print_table(title, header, rows)
+
+
+def _numbers(values: np.ndarray, digits: int = 3) -> str:
+    return " ".join(f"{value:.{digits}f}".replace("0.", ".", 1) for value in values)
+
+
+def _claims(setting: _Setting, n_sets: int) -> tuple[np.ndarray, ...]:
+    """Claims, truths, whether the intervals have the truths (each n_sets x c), and p-values."""
+    found = Parallel(n_jobs=_JOBS)(delayed(_one_claim)(setting, seed) for seed in range(n_sets))
+    return tuple(np.array(part) for part in zip(*found, strict=True))
+
+
+def _one_claim(setting: _Setting, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    rng = np.random.default_rng([seed, setting.n])
+    draw = setting.make(rng)
+    groups = None if setting.group_size == 1 else np.arange(setting.n) // setting.group_size
+    model = _fitted(setting.n_components, *draw(setting.n), groups=groups, seed=seed)
+    truth = np.zeros(setting.n_components)
+    found = _correlations(*model.transform_pair(*draw(_NEW)))
+    truth[: len(found)] = found
+    low, high = model.held_out_intervals_.T
+    inside = (low <= truth) & (truth <= high)
+    return model.held_out_correlations_, truth, inside, model.p_value_
+
+
+def _fitted(n_components: int | str, X: np.ndarray, Y: np.ndarray, *, groups=None, seed: int = 0) -> SparseCCA:
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore")
+        return SparseCCA(n_components, random_state=seed).fit(X, Y, groups=groups)
+
+
+def _correlations(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
+    norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
+    return np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)
+
+
+# --- p-values ---------------------------------------------------------------------------------------------------------
+
+
+def _print_p_values(share: int) -> None:
+    """How often p <= .05, beside the test of earlier versions: half of the pairs left out, once."""
+    settings = [
+        _Setting("noise, 60 x 15", 60, 1, partial(_noise, p=15)),
+        _Setting("one factor of .6, 60 x 15", 60, 1, partial(_paired_features, p=15, correlations=(0.6,))),
+        _Setting("one factor of .8, 60 x 15", 60, 1, partial(_paired_features, p=15, correlations=(0.8,))),
+        _Setting("five factors of .5, 60 x 15", 60, 1, partial(_paired_features, p=15, correlations=(0.5,) * 5)),
+        _Setting("one factor of .5, 100 x 20", 100, 1, partial(_paired_features, p=20, correlations=(0.5,))),
+        _Setting("one wide factor, 60 x 200", 60, 1, partial(_latent, p=200, strengths=(0.5,))),
+        _Setting("one wide factor, 100 x 400", 100, 1, partial(_latent, p=400, strengths=(0.45,))),
+    ]
+    rows = []
+    for setting in settings:
+        found = Parallel(n_jobs=_JOBS)(
+            delayed(_two_p_values)(setting, s) for s in range(max(setting.n_sets // share, 2))
+        )
+        ours, halves = np.array(found).T
+        rows.append(
+            [setting.name, f"{np.mean(ours <= _LEVEL):.3f}", f"{np.mean(halves <= _LEVEL):.3f}", str(len(found))]
+        )
+    print_table(
+        "p <= .05, as a share of the data sets", ["setting", "p_value_", "one half left out", "data sets"], rows
+    )
+
+
+def _two_p_values(setting: _Setting, seed: int) -> tuple[float, float]:
+    rng = np.random.default_rng([seed, setting.n, 1])
+    X, Y = setting.make(rng)(setting.n)
+    return _fitted(1, X, Y, seed=seed).p_value_, _of_half(X, Y, rng)
+
+
+def _of_half(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> float:
+    """The largest of five factors of one half, on the other half, against permuted pairs of it."""
+    order = rng.permutation(len(X))
+    train, test = order[: len(X) // 2], order[len(X) // 2 :]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SparseCCA(5, held_out=0).fit(X[train], Y[train])
+    A, B = (scores - scores.mean(axis=0) for scores in model.transform_pair(X[test], Y[test]))
+
+    def largest(B: np.ndarray) -> float:
+        products = A * B
+        return float(np.max(products.sum(axis=0) / np.maximum(np.linalg.norm(products, axis=0), 1e-300)))
+
+    found = largest(B)
+    return (1 + sum(largest(B[rng.permutation(len(B))]) >= found for _ in range(199))) / 200
+
+
+# --- real tables ------------------------------------------------------------------------------------------------------
+
+
+def _print_verdicts(tables: list[Path]) -> None:
+    """p-values of true and of shuffled pairs over ten seeds, for the first two matrices of every .npz file."""
+    rows = []
+    for path in tables:
+        with np.load(path) as stored:
+            matrices = [stored[name] for name in stored.files if stored[name].ndim == 2]
+        X, Y = (matrix.astype(np.float64) for matrix in matrices[:2])
+        full = np.isfinite(X).all(axis=1) & np.isfinite(Y).all(axis=1)
+        X, Y = X[full], Y[full]
+        found = Parallel(n_jobs=_JOBS)(delayed(_of_seed)(X, Y, seed) for seed in range(10))
+        true, shuffled, counts = zip(*found, strict=True)
+        rows.append(
+            [
+                f"{path.stem}, {X.shape[0]} x {X.shape[1]}, {Y.shape[1]}",
+                f"{max(true):.3f}",
+                f"{sum(p <= _LEVEL for p in shuffled)} of {len(shuffled)}",
+                " ".join(map(str, counts)),
+            ]
+        )
+    header = ["table", "true pairs: largest p of 10 seeds", "shuffled: p <= .05", "components counted"]
+    print_table("Verdicts over ten seeds", header, rows)
+
+
+def _of_seed(X: np.ndarray, Y: np.ndarray, seed: int) -> tuple[float, float, int]:
+    order = np.random.default_rng(seed).permutation(len(X))
+    true = _fitted("auto", X, Y, seed=seed)
+    return true.p_value_, _fitted(2, X, Y[order], seed=seed).p_value_, true.n_components_
