@@ -158,8 +158,8 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
-        "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, retrieval, "
-        "shapes, shell, subjects, tuning, vectors, wide",
+        "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, "
+        "retrieval, shapes, shell, subjects, tuning, vectors, wide",
     )
     parser.add_argument(
         "--quick", action="store_true", help="of 'growth' two small numbers of samples, in about a minute"

@@ -39,7 +39,7 @@ class _Setting:
 
 
 def run(quick: bool = False, tables: list[Path] | None = None) -> None:
-    """Held-out correlations, intervals, p-values and counts against new samples; verdicts on `tables` over ten seeds."""
+    """Held-out correlations, intervals and p-values against new samples; verdicts on `tables` over ten seeds."""
     share = 10 if quick else 1
     _print_claims(
         "Independent views: mean claim of every component (the truth is 0), and how often its interval has the truth",
@@ -59,13 +59,11 @@ def run(quick: bool = False, tables: list[Path] | None = None) -> None:
 # --- made-up data -----------------------------------------------------------------------------------------------------
 
 
-def _noise(rng: np.random.Generator, p: int, tails: float = np.inf, common_scale: bool = False) -> Draw:
-    """Independent views of p features each: normal, or with Student's t; a common scale of samples if asked for."""
+def _noise(rng: np.random.Generator, p: int, tails: float = np.inf) -> Draw:
+    """Independent views of p features each, normal or with Student's t."""
 
     def draw(n: int) -> Views:
         views = rng.standard_normal((2, n, p)) if np.isinf(tails) else rng.standard_t(tails, (2, n, p))
-        if common_scale:
-            views = views * np.exp(rng.standard_normal((n, 1)))
         return views[0], views[1]
 
     return draw
@@ -86,7 +84,7 @@ def _paired_features(rng: np.random.Generator, p: int, correlations: tuple[float
 def _latent(
     rng: np.random.Generator, p: int, strengths: tuple[float, ...], tails: float = np.inf, between: float = 0.0
 ) -> Draw:
-    """Every factor is carried by ten features of each view, with these strengths; the noise of neighbours correlates."""
+    """Every factor is carried by ten features of each view, with these strengths; noise of neighbours may correlate."""
     loadings = np.zeros((2, p, len(strengths)))
     for view in loadings:
         for j, strength in enumerate(strengths):
@@ -127,7 +125,6 @@ def _noise_settings() -> Iterator[_Setting]:
     for n, p, c in ((30, 8, 2), (30, 8, 3), (40, 10, 3), (60, 15, 3), (60, 150, 3), (100, 20, 3), (200, 50, 5)):
         yield _Setting(f"{n} samples, {p} features", n, c, partial(_noise, p=p))
     yield _Setting("100 samples, 20 features, heavy tails", 100, 3, partial(_noise, p=20, tails=3.0))
-    yield _Setting("100 samples, 20 features, common scale", 100, 3, partial(_noise, p=20, common_scale=True))
     yield _Setting(
         "120 samples in 40 groups, 20 features",
         *(120, 3, lambda rng: _repeated(_noise(rng, 20), 3, rng)),

@@ -119,7 +119,7 @@ class SparseCCACV(SparseCCA):
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
         normalize: bool = True,
-        held_out: int = 5,
+        held_out: int | str = "auto",
         algorithm: str = "working-set",
         tol: float = 1e-6,
         max_iter: int = DEFAULT_MAX_ITER,

@@ -58,7 +58,7 @@ class FactorComponents(PairedTransformer):
 
     def _fit_factors(self, pair: PreparedPair, settings: FactorSettings) -> Self:
         settings = _fitted_to(pair, settings)
-        sharing = self._sharing(pair, settings) if self.held_out or self._components_asked() is None else None
+        sharing = self._sharing(pair, settings) if self.held_out != 0 or self._components_asked() is None else None
         n_components = self.count_components(pair, sharing)
         with blas_threads_for(*(view.n_stored for view in pair.views.values())):
             found = find_factors(pair.views, n_components, settings)
@@ -145,6 +145,12 @@ class FactorComponents(PairedTransformer):
             check_choice(each, "rendering", ("sparse", "dense"))
         return tuple(name for name, each in zip(_VIEWS, pair, strict=True) if each == "dense")
 
+    def _folds_asked(self) -> int | None:
+        """The requested number of folds; None for as many as the pairs and time allow."""
+        if isinstance(self.held_out, str) and self.held_out == "auto":
+            return None
+        return check_count(self.held_out, "held_out", least=0)
+
     def _sharing(self, pair: PreparedPair, settings: FactorSettings) -> Sharing | None:
         """The test whether the pairs share anything; None if there are too many for it."""
         if samples_elsewhere(list(pair.samples.values())):
@@ -176,12 +182,13 @@ class FactorComponents(PairedTransformer):
     def _held_out(
         self, pair: PreparedPair, settings: FactorSettings, n_components: int, sharing: Sharing | None
     ) -> HeldOut | None:
-        if not self.held_out:
+        if self.held_out == 0:
             return None
         model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
         scores = partial(held_out_scores, model, settings, n_components)
         found = held_out_correlations(
-            *(scores, self._pairs(pair), n_components, self.held_out, self.n_jobs, self._draws()), sharing is None
+            *(scores, self._pairs(pair), n_components, self._folds_asked(), self.n_jobs, self._draws()),
+            sharing is None,
         )
         return found if sharing is None else replace(found, p_value=sharing.p_value)
 
@@ -219,7 +226,7 @@ class FactorComponents(PairedTransformer):
 
     def _check_factor_settings(self) -> FactorSettings:
         self._check_weighting()
-        check_count(self.held_out, "held_out", least=0)
+        self._folds_asked()
         dense = self._dense_views
         for name, of_dual, what in (("mu", False, "features"), ("gamma", True, "samples")):
             some = any((view in self._dual_views) == of_dual for view in _VIEWS if view not in dense)
@@ -338,7 +345,7 @@ def _automatic_ridge(n_samples: int) -> float:
 
 def refuse_without_factors(model: PairedTransformer) -> None:
     """Raise ValueError if a parameter of shared factors is set for anchored components."""
-    for name, default in (("rendering", "sparse"), ("ridge", "auto"), ("held_out", 5)):
+    for name, default in (("rendering", "sparse"), ("ridge", "auto"), ("held_out", "auto")):
         value = getattr(model, name)
         unchanged = isinstance(value, type(default)) and not isinstance(value, bool) and value in (default, 0)
         if not unchanged:

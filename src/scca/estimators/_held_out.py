@@ -10,10 +10,12 @@ from ..engine import AllBut, Groups, Pairs, is_small, report, run_tasks, samples
 from ._left_out import FEWEST_PAIRS, MANY_PAIRS, FoldScores, Split, leave_out, scores_of_split, standardized
 from ._sharing import p_values
 
-__all__ = ["HeldOut", "held_out_correlations", "n_repeats"]
+__all__ = ["HeldOut", "held_out_correlations"]
 
 _FEW_PAIRS = 3_000  # up to here several folds are fitted at a time
-_REPEATED = 2_000  # pairs up to which the folds are drawn twice
+# Few pairs, or groups of them, have small folds: drawing five of them twice gives a less variable mean than more. With
+# more pairs eight folds, whose fits learn from nearly all pairs; with many, time allows five.
+_FEW_GROUPS, _MANY_GROUPS = 100, 2_000
 _LEVEL = 0.95  # of the intervals
 # Folds share training pairs, and a fit to other pairs would find somewhat other components: the error of a claim about
 # new pairs is up to twice the standard error of a correlation (python -m benchmarks honesty).
@@ -46,7 +48,7 @@ def held_out_correlations(
     scores: FoldScores,
     pairs: Pairs,
     n_components: int,
-    n_folds: int,
+    n_folds: int | None,
     n_jobs: int | None,
     random_state: np.random.RandomState,
     tested: bool,
@@ -54,8 +56,9 @@ def held_out_correlations(
     """Correlations on the pairs left out of folds, with intervals; with `tested`, a p-value from the first fold.
 
     `scores` learns everything from the other pairs, and gives scores in units of their standard deviation there, so
-    that those of all folds can be pooled. With 20,000 pairs or more there is a single fold. With too few pairs to
-    leave any out, everything is NaN.
+    that those of all folds can be pooled. `n_folds` None: 5 folds, drawn twice, of fewer than 100 pairs (or groups), 8
+    of up to 2,000, 5 of more. With 20,000 pairs or more there is a single fold. With too few pairs to leave any out,
+    everything is NaN.
     """
     nothing = np.full((n_components, 2), np.nan)
     if len(pairs) < FEWEST_PAIRS:
@@ -73,46 +76,58 @@ def held_out_correlations(
     found = run_tasks(compute, tasks, len(splits), "folds", n_jobs=n_jobs, in_threads=few, progress=_report)
 
     z, errors = [], []
-    for i in range(len(repeats)):
-        those = slice(i * len(repeats[0]), (i + 1) * len(repeats[0]))
-        rows = np.concatenate([test for _, test in splits[those]])
-        A, B = (np.concatenate(sides) for sides in zip(*found[those], strict=True))
-        correlation, error = _correlations(A, B, pairs.groups.chosen(rows))
-        z.append(correlation)
+    first = 0
+    for folds in repeats:
+        here = found[first : first + len(folds)]
+        first += len(folds)
+        rows = np.concatenate([test for _, test in folds])
+        fold_of = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
+        A, B = (np.concatenate(sides) for sides in zip(*here, strict=True))
+        centre, error = _correlations(A, B, fold_of, pairs.groups.chosen(rows))
+        z.append(centre)
         errors.append(error)
-    centre, reach = np.mean(z, axis=0), -ndtri((1 - _LEVEL) / 2) * _WIDENED * np.mean(errors, axis=0)
+    centre, reach = np.mean(z, axis=0), -ndtri((1 - _LEVEL) / 2) * np.mean(errors, axis=0)
     p_value = float(p_values(found[0][0], found[0][1], pairs.groups.chosen(splits[0][1]), rng)[0]) if tested else np.nan
     return HeldOut(np.tanh(centre), np.tanh(np.column_stack([centre - reach, centre + reach])), len(splits), p_value)
 
 
-def n_repeats(groups: Groups, n_folds: int) -> int:
-    """How often the folds are drawn: twice if time allows, once if every group is a fold."""
-    return 2 if groups.n <= _REPEATED and n_folds < groups.n_groups else 1
-
-
-def _repeats(groups: Groups, n_folds: int, rng: np.random.Generator) -> list[list[Split]]:
+def _repeats(groups: Groups, n_folds: int | None, rng: np.random.Generator) -> list[list[Split]]:
     """The folds of every repeat; with many pairs a single fold."""
+    few = groups.n_groups < _FEW_GROUPS
+    n_repeats = 2 if n_folds is None and few else 1
+    if n_folds is None:
+        n_folds = 5 if few or groups.n_groups > _MANY_GROUPS else 8
     n_folds = max(2, min(n_folds, groups.n_groups, groups.n // 3))
     if groups.n >= MANY_PAIRS:
         return [[leave_out(groups, groups.n // n_folds, rng)]]
-    return [
-        [(AllBut(groups.n, test), test) for test in groups.parts(n_folds, rng)]
-        for _ in range(n_repeats(groups, n_folds))
-    ]
+    if n_folds == groups.n_groups:
+        n_repeats = 1  # each would leave out the same
+    return [[(AllBut(groups.n, test), test) for test in groups.parts(n_folds, rng)] for _ in range(n_repeats)]
 
 
-def _correlations(A: np.ndarray, B: np.ndarray, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """Fisher's z of the correlation of every column of A with that of B, and its standard error.
+def _correlations(A: np.ndarray, B: np.ndarray, fold_of: np.ndarray, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
+    """Fisher's z of the correlation of every column of A with that of B, and its error as a claim about new pairs.
 
-    The error is that of independent groups, whatever the distribution of the scores: with standardised scores a and b,
-    the sum over groups of (sum of (a b - r (a^2 + b^2) / 2))^2, divided by n^2 (1 - r^2)^2. It is not taken below
-    1 / sqrt(number of groups - 3), that of normal scores.
+    With standardised scores a and b, sample i moves z by (a b - r (a^2 + b^2) / 2) / (1 - r^2) / n, so that the
+    variance of z is the sum over groups of the squares of their sums, whatever the distribution of the scores; it is
+    not taken below that of normal scores, 1 / (number of groups - 3). Twice its root is widened by how much more the
+    folds differ than samples explain: their fits may have found different components.
     """
     A, B = standardized(A), standardized(B)
     r = np.clip(np.einsum("ij,ij->j", A, B), -1 + 1e-12, 1 - 1e-12)
-    influence = groups.sums(A * B - r / 2 * (A * A + B * B))
-    error = np.linalg.norm(influence, axis=0) / (1 - r * r)
-    return np.arctanh(r), np.maximum(error, 1.0 / np.sqrt(max(groups.n_groups - 3, 1)))
+    influence = (A * B - r / 2 * (A * A + B * B)) / (1 - r * r)
+    variance = np.maximum(np.sum(groups.sums(influence) ** 2, axis=0), 1.0 / max(groups.n_groups - 3, 1))
+    return np.arctanh(r), np.sqrt(_WIDENED**2 * variance + _between(len(A) * influence, fold_of))
+
+
+def _between(influence: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
+    """The variance of the folds' means less what is due to the samples in them; 0 for a single fold."""
+    folds = [influence[fold_of == fold] for fold in range(fold_of[-1] + 1)]
+    if len(folds) < 2:
+        return np.zeros(influence.shape[1])
+    means = np.var([fold.mean(axis=0) for fold in folds], axis=0, ddof=1)
+    of_samples = np.mean([fold.var(axis=0) / max(len(fold) - 1, 1) for fold in folds], axis=0)
+    return np.maximum(means - of_samples, 0.0)
 
 
 def _of_split(scores: FoldScores, pairs: Pairs, task: tuple[str, Split]) -> tuple[np.ndarray, np.ndarray]:

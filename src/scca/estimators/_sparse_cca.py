@@ -82,8 +82,8 @@ class SparseCCA(FactorComponents):
     ----------
     n_components : int or "auto", default=2
         Number of components, at most n_samples - 1 (n_samples without centring) and at most the number of features of a
-        view with weights on features. "auto" (shared factors only): the leading factors, up to the first ten in a row
-        that are no better than chance on pairs left out; at most 200.
+        view with weights on features. "auto" (shared factors only): the leading factors, up to the first five in a
+        row that are no better than chance on pairs left out; at most 200.
     anchors : None, "sequential", "cross-energy" or sequence of int, default=None
         None: shared factors. Otherwise the anchor of each component, a sample of the dual view (with "primal-primal" a
         feature of Y; then read "feature" for "sample" below):
@@ -135,9 +135,10 @@ class SparseCCA(FactorComponents):
         Parameters of the kernel.
     center, normalize : bool, default=True
         Centre both views, and scale every sample to unit norm, in that order. Sparse data stay sparse.
-    held_out : int, default=5
-        Shared factors only: number of folds for `held_out_correlations_`, 0 for none. With 20,000 pairs or more, only
-        the first fold is left out, and at most 20,000 pairs.
+    held_out : int or "auto", default="auto"
+        Shared factors only: number of folds for `held_out_correlations_`, 0 for none. "auto": with fewer than 100 pairs
+        (or groups of them) 5 folds, drawn twice; with up to 2,000, 8 folds; with more, 5. With 20,000 pairs or more,
+        only the first fold is left out, and at most 20,000 pairs.
     algorithm : {"working-set", "greedy"}, default="working-set"
         For anchored components: the fast solver, or the paper's Algorithms 1 to 3.
     tol : float, default=1e-6
@@ -147,8 +148,9 @@ class SparseCCA(FactorComponents):
     n_jobs : int, optional
         Threads that compute a kernel that is not linear, and folds fitted in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
-        Draws the pairs that are left out; None draws the same ones every time. Nothing else is random, except a
-        `LowRankKernel`, which has its own.
+        Draws the pairs that are left out and the orders in which they are permuted; None draws the same ones every
+        time. What is learnt does not depend on it, except by the number of components if that is "auto". A
+        `LowRankKernel` has its own.
     verbose : int, default=0
         Above 0, each component is logged at level INFO, otherwise DEBUG (logger `scca`).
 
@@ -163,9 +165,21 @@ class SparseCCA(FactorComponents):
         Shared factors only: cosine of every prepared feature (sample of a dual view) with each factor.
     held_out_correlations_ : ndarray of shape (n_components_,)
         Shared factors only: correlation of the two views' scores on pairs left out, with everything learnt from the
-        other pairs.
+        other pairs. The j-th value is what the j-th strongest component of a fit to about this many pairs reaches on
+        new pairs, whatever its features: each fold finds and orders its components by itself, since matching them to
+        these would let the pairs left out choose. As folds learn from fewer pairs, it is rather too low (by .00 to .08)
+        than too high.
+    held_out_intervals_ : ndarray of shape (n_components_, 2)
+        Shared factors only: where that correlation lies, with a probability of at least 0.95.
+    n_folds_ : int
+        Shared factors only: number of fits for these.
     p_value_ : float
-        Shared factors only: p-value of the largest held-out correlation, against permuted pairs.
+        Shared factors only: p-value of the test whether the pairs share anything. Dense factors of most of the pairs
+        are scored on the others, and found again for 199 orders in which the pairs are permuted; the p-value is the
+        share of orders in which the five leading factors hold as well. With so many pairs that this takes long, one
+        fit leaves pairs out, and these are permuted.
+    verdict_ : str
+        Shared factors only: what follows from the p-value, in one sentence.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores, the paper's rho.
     mu_, gamma_, objective_, dual_gap_, n_passes_ : ndarray
@@ -216,7 +230,7 @@ class SparseCCA(FactorComponents):
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
         normalize: bool = True,
-        held_out: int = 5,
+        held_out: int | str = "auto",
         algorithm: str = "working-set",
         tol: float = 1e-6,
         max_iter: int = DEFAULT_MAX_ITER,

@@ -106,7 +106,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         ridge: PenaltyLike = "auto",
         feature_weights: str | None = "shared",
         anchors: str | Sequence[int] | None = None,
-        held_out: int = 5,
+        held_out: int | str = "auto",
         log_counts: bool | str = "auto",
         n_words: int | float | str | None = "auto",
         tol: float = 1e-6,
