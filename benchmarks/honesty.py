@@ -270,14 +270,18 @@ def _of_half(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> float:
 
 
 def _print_verdicts(tables: list[Path]) -> None:
-    """p-values of true and of shuffled pairs over ten seeds, for the first two matrices of every .npz file."""
+    """p-values of true and of shuffled pairs over ten seeds, for the first two matrices of every .npz file.
+
+    Columns with missing values are left out.
+    """
     rows = []
     for path in tables:
         with np.load(path) as stored:
             matrices = [stored[name] for name in stored.files if stored[name].ndim == 2]
-        X, Y = (matrix.astype(np.float64) for matrix in matrices[:2])
-        full = np.isfinite(X).all(axis=1) & np.isfinite(Y).all(axis=1)
-        X, Y = X[full], Y[full]
+        if len(matrices) < 2:
+            print(f"{path} has {len(matrices)} matrices, and two are needed; left out")
+            continue
+        X, Y = (matrix[:, np.isfinite(matrix).all(axis=0)].astype(np.float64) for matrix in matrices[:2])
         found = Parallel(n_jobs=_JOBS)(delayed(_of_seed)(X, Y, seed) for seed in range(10))
         true, shuffled, counts = zip(*found, strict=True)
         rows.append(

@@ -60,8 +60,6 @@ def in_blocks(views, sizes):
 
 def many_pairs(monkeypatch, n):
     """Let `n` pairs be as many as 20,000 are otherwise: from there on the samples stay in their blocks."""
-    import scca.estimators._elsewhere as elsewhere
-    import scca.estimators._held_out as held_out
+    import scca.estimators._left_out as left_out
 
-    monkeypatch.setattr(held_out, "MANY_PAIRS", n)
-    monkeypatch.setattr(elsewhere, "MANY_PAIRS", n)
+    monkeypatch.setattr(left_out, "MANY_PAIRS", n)

@@ -259,11 +259,11 @@ class TestTheSchedulerGone:
 INTERRUPTED = """
 import sys
 from clusters import MANY, model, planted_pair
-import scca.estimators._elsewhere as elsewhere, scca.estimators._held_out as held_out
+import scca.estimators._left_out as left_out
 import scca.distributed._blocks as blocks
 from scca.distributed import connect, scatter
 
-elsewhere.MANY_PAIRS = held_out.MANY_PAIRS = MANY
+left_out.MANY_PAIRS = MANY
 blocks._IN_GRAPH = int(sys.argv[2])
 client = connect(sys.argv[1], timeout=120)
 X, Y = scatter(client, *planted_pair(), n_blocks=5)

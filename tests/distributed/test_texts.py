@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import scca.estimators._elsewhere as elsewhere
-import scca.estimators._held_out as held_out
+import scca.estimators._left_out as left_out
 import scca.text._learning as learning
 import scca.text._model as model_module
 from scca import DataWarning, datasets, load, save
@@ -44,7 +43,7 @@ def _letters(number):
 @pytest.fixture
 def many(monkeypatch):
     """Few pairs are treated like many."""
-    for module in (held_out, elsewhere, model_module):
+    for module in (left_out, model_module):
         monkeypatch.setattr(module, "MANY_PAIRS", 100)
 
 

@@ -7,9 +7,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import cross_val_score
 
-from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV
+from scca import DataWarning, EvidenceWarning, KernelCCA, SparseCCA, SparseCCACV
 
-pytestmark = pytest.mark.filterwarnings("ignore:the pairs share no more than chance")  # for they are noise
+pytestmark = pytest.mark.filterwarnings("ignore::scca.EvidenceWarning")  # for they are noise
 ODD = ["x", [], {}, np.array([1]), np.array([1, 2]), object, 1.5, b"auto"]  # values that no setting below takes
 
 
@@ -342,8 +342,8 @@ def test_settings_are_stored_and_not_checked_before_fit(estimator):
 
 
 def test_noise_is_said_to_be_noise(rng):
-    X, Y = rng.standard_normal((60, 6)), rng.standard_normal((60, 5))
-    with pytest.warns(DataWarning, match="the pairs share no more than chance: .*; check that both sides of each pair"):
+    X, Y = rng.standard_normal((120, 6)), rng.standard_normal((120, 5))
+    with pytest.warns(EvidenceWarning, match="the pairs share no more than chance, .*; check that both sides of each"):
         SparseCCA(1).fit(X, Y)
 
 

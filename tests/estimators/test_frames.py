@@ -284,7 +284,7 @@ def test_cross_validation_gets_arrays(pair):
 class TestRowLabels:
     SAME = "X and Y have the same row labels in another order, first at row"
 
-    @pytest.mark.filterwarnings("ignore:the pairs share no more than chance")  # in another order they do not
+    @pytest.mark.filterwarnings("ignore::scca.EvidenceWarning")  # in another order they do not
     @pytest.mark.parametrize("method", ["fit", "transform_pair", "score"])
     def test_another_order_is_refused(self, estimator, frames, method):
         X, Y = frames
@@ -372,7 +372,7 @@ class TestRowLabels:
         with pytest.raises(ValueError, match=f"{self.SAME} 0"):
             estimator(1).fit(X, Y[::-1])
 
-    @pytest.mark.filterwarnings("ignore:the pairs share no more than chance")  # in this order they do not
+    @pytest.mark.filterwarnings("ignore::scca.EvidenceWarning")  # in this order they do not
     def test_a_frame_beside_an_array_has_no_labels_to_compare(self, estimator, frames):
         estimator(1).fit(frames[0], frames[1].to_numpy()[::-1])
 

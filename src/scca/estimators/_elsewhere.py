@@ -9,7 +9,7 @@ from .._validation import AllZeroWarning, check_same_samples, refuse_constant, w
 from .._wording import counted
 from ..engine import samples_elsewhere, summed, warn
 from ..views import Compressed
-from ._left_out import MANY_PAIRS
+from ._left_out import MANY_PAIRS, has_many
 
 __all__ = ["pair_elsewhere"]
 
@@ -31,7 +31,7 @@ def pair_elsewhere(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, 
                 f"both views must be in blocks, or none; got a {type(data).__name__} as {name}: scatter it too."
             )
     check_same_samples(X, Y)
-    if X.shape[0] < MANY_PAIRS:
+    if not has_many(X.shape[0]):
         everything = np.arange(X.shape[0])
         return X.chosen(everything), Y.chosen(everything)
     if not sums_suffice:

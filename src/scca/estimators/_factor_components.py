@@ -185,7 +185,7 @@ class FactorComponents(PairedTransformer):
         if self.held_out == 0:
             return None
         model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
-        scores = partial(held_out_scores, model, settings, n_components)
+        scores = partial(held_out_scores, model, settings, n_components, True)
         found = held_out_correlations(
             *(scores, self._pairs(pair), n_components, self._folds_asked(), self.n_jobs, self._draws()),
             sharing is None,
@@ -196,7 +196,7 @@ class FactorComponents(PairedTransformer):
         """The requested number of components or, if "auto", the number of factors that hold on pairs left out.
 
         Counted with dense weights and without feature weights, since it is factors that are counted, not their
-        renderings.
+        renderings. At most half as many as there are pairs, or groups of them.
         """
         asked = self._components_asked()
         if asked is not None:
@@ -204,7 +204,9 @@ class FactorComponents(PairedTransformer):
         settings = replace(_fitted_to(pair, self._check_factor_settings()), dense=_VIEWS)
         sharing = sharing or self._sharing(pair, settings)
         model = clone(self).set_params(feature_weights=None, n_features=None)
-        return count_shared(partial(held_out_scores, model, settings, None), self._pairs(pair), sharing, self._draws())
+        most = max(1, min(pair.n_components, pair.groups.n_groups // 2))
+        scores = partial(held_out_scores, model, settings, most, False)
+        return count_shared(scores, self._pairs(pair), sharing, self._draws())
 
     def _pairs(self, pair: PreparedPair) -> Pairs:
         kernels = tuple(name for name in "XY" if self._is_precomputed(name))

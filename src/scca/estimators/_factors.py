@@ -21,7 +21,7 @@ from ..views import PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
-from ._left_out import MANY_PAIRS
+from ._left_out import has_many
 from ._renderings import Rendering, RenderingPath
 
 __all__ = ["FactorFit", "Factors", "factor_path", "find_factors", "fit_factors", "held_out_scores"]
@@ -110,7 +110,8 @@ def _unrotated(T: Scores) -> Scores:
 def held_out_scores(
     model: PairedTransformer,
     settings: FactorSettings,
-    n_components: int | None,
+    n_components: int,
+    rotated: bool,
     pairs: Pairs,
     train: np.ndarray | AllBut,
     test: np.ndarray,
@@ -118,15 +119,13 @@ def held_out_scores(
     """Scores of the pairs `test` in both views, from factors learnt from the pairs `train` alone.
 
     Everything is learnt from these: nothing is matched to a fit that saw the pairs `test`, since matching would choose
-    what suits them. The factors are rotated and ordered as in any fit; if `n_components` is None, all are found, and
-    not rotated, strongest first. Scores are in units of their standard deviation in training, 0 if there is no such
-    factor.
+    what suits them. The factors are rotated and ordered as in any fit or, if not `rotated`, as regularised CCA orders
+    them. Scores are in units of their standard deviation in training, 0 if there is no such factor.
     """
     elsewhere = samples_elsewhere([pairs.X]) is not None
     train = train if elsewhere else np.asarray(train)
     pair = model.prepare_checked(*pairs.training(train), groups=pairs.groups.chosen(train))
-    rotate = _unrotated if n_components is None else None
-    n_components = n_components or pair.n_components
+    rotate = None if rotated else _unrotated
     nothing = np.zeros((len(test), n_components))
     try:
         fit = fit_factors(pair.views, pair.samples, n_components, settings, rotate=rotate)
@@ -135,7 +134,7 @@ def held_out_scores(
     found = []
     for rendering, samples in zip(fit.renderings.values(), pairs.held_out(test, train), strict=True):
         scores = rendering.view.projector(rendering.weights)(*samples)
-        if not elsewhere and len(pairs) < MANY_PAIRS:  # from there on a single fold is left out
+        if not elsewhere and not has_many(len(pairs)):  # from there on a single fold is left out
             scores = _in_units_of(rendering.view.matmat(rendering.weights), scores)
         found.append(np.hstack([scores, nothing[:, scores.shape[1] :]]))
     return found[0], found[1]

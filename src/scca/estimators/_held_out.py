@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from ..engine import AllBut, Groups, Pairs, is_small, report, run_tasks, samples_elsewhere, unreported
-from ._left_out import FEWEST_PAIRS, MANY_PAIRS, FoldScores, Split, leave_out, scores_of_split, standardized
+from ._left_out import FEWEST_PAIRS, FoldScores, Split, has_many, leave_out, scores_of_split, standardized
 from ._sharing import p_values
 
 __all__ = ["HeldOut", "held_out_correlations"]
@@ -98,7 +98,7 @@ def _repeats(groups: Groups, n_folds: int | None, rng: np.random.Generator) -> l
     if n_folds is None:
         n_folds = 5 if few or groups.n_groups > _MANY_GROUPS else 8
     n_folds = max(2, min(n_folds, groups.n_groups, groups.n // 3))
-    if groups.n >= MANY_PAIRS:
+    if has_many(groups.n):
         return [[leave_out(groups, groups.n // n_folds, rng)]]
     if n_folds == groups.n_groups:
         n_repeats = 1  # each would leave out the same

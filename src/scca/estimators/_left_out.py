@@ -7,7 +7,16 @@ import numpy as np
 
 from ..engine import AllBut, Groups, Pairs, kept, part_of
 
-__all__ = ["FEWEST_PAIRS", "MANY_PAIRS", "FoldScores", "Split", "leave_out", "scores_of_split", "standardized"]
+__all__ = [
+    "FEWEST_PAIRS",
+    "MANY_PAIRS",
+    "FoldScores",
+    "Split",
+    "has_many",
+    "leave_out",
+    "scores_of_split",
+    "standardized",
+]
 
 FEWEST_PAIRS = 6  # for any to be left out
 MANY_PAIRS = 20_000  # from here on a single split is enough; it leaves out at most as many
@@ -17,6 +26,11 @@ Split = tuple[Any, np.ndarray]  # training rows, and rows left out
 FoldScores = Callable[[Pairs, Any, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
+def has_many(n: int) -> bool:
+    """Whether so many pairs are left out in a single split."""
+    return n >= MANY_PAIRS
+
+
 def leave_out(groups: Groups, n_left_out: int, rng: np.random.Generator) -> Split:
     """Random pairs to learn from, and about so many others, at most 20,000; whole groups are left out."""
     n_left_out = min(n_left_out, MANY_PAIRS)
@@ -24,7 +38,7 @@ def leave_out(groups: Groups, n_left_out: int, rng: np.random.Generator) -> Spli
         order = rng.permutation(groups.n_groups)
         totals = np.cumsum(np.bincount(groups.labels)[order])
         test = groups.samples(order[: max(1, int(np.searchsorted(totals, n_left_out, side="right")))])
-    elif groups.n < MANY_PAIRS:
+    elif not has_many(groups.n):
         test = rng.permutation(groups.n)[:n_left_out]
     else:  # of many pairs, no array of all is made
         test = rng.choice(groups.n, n_left_out, replace=False, shuffle=False)

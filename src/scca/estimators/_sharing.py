@@ -2,23 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from ..engine import AllBut, Groups, Pairs, kept, one_blas_thread, report
-from ..factors import WhitenedPair, associations, window_strengths
+from ..factors import WhitenedPair, associations, strongest_features, window_strengths
 from ..views import View
-from ._left_out import FEWEST_PAIRS, MANY_PAIRS, FoldScores, leave_out, scores_of_split, standardized
+from ._left_out import FEWEST_PAIRS, FoldScores, has_many, leave_out, scores_of_split, standardized
 
 __all__ = ["CHANCE", "Sharing", "count_shared", "p_values", "refitted_test"]
 
 CHANCE = 0.05  # level of the test whether the pairs share anything
 
 _PERMUTATIONS = 199
+_ROUNDING = 1e-9  # statistics that differ by less are equal
+_LARGE_RIDGE = 1.0  # times the number of samples: nearly no whitening, so that the strongest covariances lead
 _FEW_FOLDS, _MOST_FOLDS = 2, 5  # of a partition in which factors are found again for every order of the pairs
-_MOST_PARTITIONS = 4  # over which the test averages: more of them make it stronger and less a matter of the seed
-_SMALL_WORK, _MEDIUM_WORK, _MOST_WORK = 4e4, 5e6, 1.2e7  # samples times ranks: one partition, fewer folds, no refits
+_MOST_PARTITIONS = 2  # over which the test averages: more of them make it stronger and less a matter of the seed
+_SMALL_WORK, _MEDIUM_WORK, _MOST_WORK = 2e4, 5e6, 1.2e7  # samples times ranks: one partition, fewer folds, no refits
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +29,8 @@ class Sharing:
     Attributes
     ----------
     p_value : float
-        The share of orders of the pairs, the given one included, in which the leading factors of a part of the pairs
-        hold at least as well on the others.
     null : ndarray
-        How well they hold, by `window_strengths`, in every other order.
+        How well the leading factors hold on pairs left out, by `window_strengths`, in orders other than the given one.
     partitions : sequence of sequences of ndarray of int
         The parts of the samples that are left out in turn.
     """
@@ -44,11 +43,19 @@ class Sharing:
 def refitted_test(
     views: Sequence[View], ridge: float, groups: Groups, random_state: np.random.RandomState
 ) -> Sharing | None:
-    """The test with factors found again for every order of the pairs; None if there are too many, or too few, pairs.
+    """The test whether the views are related; None if there are too many pairs, or too few.
 
-    Factors have dense weights without selection, so that everything but the products of paired samples is computed
-    once. The test is exact for any statistic, since it does to permuted pairs whatever it does to the given ones.
-    Whole groups are permuted.
+    Three statistics of how the views go together are compared with those of 199 orders in which the pairs are permuted,
+    whole groups at a time:
+
+    - how well the leading factors of some pairs hold on the others, with the ridge of the fit: this finds what is
+      shared beside strong variance of one view alone;
+    - the same with nearly no whitening: this finds what is shared by strong directions, where features are many;
+    - the strongest association of a feature of one view with a feature of the other: this finds single features.
+
+    For each statistic, every order has a rank; the p-value is the share of orders, the given one included, whose best
+    rank is at least as good. So it is exact for independent views, since it does to permuted pairs whatever it does to
+    the given ones. Factors have dense weights without selection, so that they are found again quickly.
     """
     effort = _effort(groups, [min(view.shape) for view in views])
     if effort is None:
@@ -58,16 +65,25 @@ def refitted_test(
     partitions = [groups.parts(n_folds, rng) for _ in range(n_partitions)]
     orders = np.array([np.arange(groups.n), *groups.orders(_PERMUTATIONS, rng)])
 
-    def strengths() -> np.ndarray:
+    def statistics() -> np.ndarray:
         report("permuted pairs", 0, 1)
-        return window_strengths(WhitenedPair.of(views, ridge, groups).associations(orders, partitions))[:, 0]
+        pairs = (WhitenedPair.of(views, at, groups) for at in (ridge, _LARGE_RIDGE * groups.n))
+        strengths = [window_strengths(pair.associations(orders, partitions))[:, 0] for pair in pairs]
+        return np.array([*strengths, strongest_features(views, orders)])
 
-    found, *null = kept("permuted pairs", strengths, lambda values: {"strengths": values}, _strengths)
-    return Sharing(_p_value(found, np.array(null)), np.array(null), partitions)
+    found = kept("permuted pairs", statistics, lambda values: {"statistics": values}, _statistics)
+    return Sharing(_combined(found), found[0, 1:], partitions)
 
 
-def _strengths(stored: Mapping[str, np.ndarray]) -> np.ndarray:
-    return stored["strengths"]
+def _statistics(stored: Mapping[str, np.ndarray]) -> np.ndarray:
+    return stored["statistics"]
+
+
+def _combined(statistics: np.ndarray) -> float:
+    """The p-value of the first order, with several statistics (rows) of all orders (columns)."""
+    ranks = np.sum(statistics[:, None, :] >= statistics[:, :, None] * (1 - _ROUNDING), axis=2)
+    best = ranks.min(axis=0)
+    return float(np.mean(best <= best[0]))
 
 
 def _p_value(found: float, null: np.ndarray) -> float:
@@ -77,7 +93,7 @@ def _p_value(found: float, null: np.ndarray) -> float:
 def _effort(groups: Groups, ranks: Sequence[int]) -> tuple[int, int] | None:
     """Folds of a partition, and partitions: as many as take little time beside a fit."""
     work = float(groups.n * sum(ranks))
-    if groups.n < FEWEST_PAIRS or groups.n >= MANY_PAIRS or work > _MOST_WORK:
+    if groups.n < FEWEST_PAIRS or has_many(groups.n) or work > _MOST_WORK:
         return None
     n_folds = min(int(np.clip(round(_MEDIUM_WORK / work), _FEW_FOLDS, _MOST_FOLDS)), groups.n_groups)
     leaves_each_out = n_folds == groups.n_groups  # then all partitions are the same
@@ -112,17 +128,13 @@ def count_shared(scores: FoldScores, pairs: Pairs, sharing: Sharing | None, rand
 
 
 def _of_partition(scores: FoldScores, pairs: Pairs, number: int, parts: Sequence[np.ndarray]) -> np.ndarray:
-    """The associations of all factors, of whose parts each is left out in turn."""
-    A: Any = None
-    B: Any = None
-    for i, test in enumerate(parts):
-        a, b = scores_of_split(f"count {number + 1} {i + 1}", scores, pairs, (AllBut(len(pairs), test), test))
-        if A is None:
-            A, B = np.zeros((2, len(pairs), a.shape[1]))
-        c = min(A.shape[1], a.shape[1])  # smaller parts may leave a factor more
-        A, B = A[:, :c], B[:, :c]
-        A[test], B[test] = a[:, :c], b[:, :c]
-    return associations(A, B, pairs.groups)
+    """The associations of all factors, each part being left out in turn."""
+    found = [
+        scores_of_split(f"count {number + 1} {i + 1}", scores, pairs, (AllBut(len(pairs), test), test))
+        for i, test in enumerate(parts)
+    ]
+    A, B = (np.concatenate(sides) for sides in zip(*found, strict=True))
+    return associations(A, B, pairs.groups.chosen(np.concatenate(parts)))
 
 
 def p_values(A: np.ndarray, B: np.ndarray, groups: Groups, rng: np.random.Generator) -> np.ndarray:

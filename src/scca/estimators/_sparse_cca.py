@@ -83,7 +83,7 @@ class SparseCCA(FactorComponents):
     n_components : int or "auto", default=2
         Number of components, at most n_samples - 1 (n_samples without centring) and at most the number of features of a
         view with weights on features. "auto" (shared factors only): the leading factors, up to the first five in a
-        row that are no better than chance on pairs left out; at most 200.
+        row that are no better than chance on pairs left out; at most 200, and half as many as pairs.
     anchors : None, "sequential", "cross-energy" or sequence of int, default=None
         None: shared factors. Otherwise the anchor of each component, a sample of the dual view (with "primal-primal" a
         feature of Y; then read "feature" for "sample" below):

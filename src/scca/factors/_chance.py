@@ -6,16 +6,19 @@ from functools import partial
 
 import numpy as np
 
-from ..engine import Groups, one_blas_thread, together
+from ..engine import Groups, one_blas_thread, parts, together
 from ..views import View
 from ._spectrum import spectrum_of
 
-__all__ = ["WhitenedPair", "associations", "window_strengths"]
+__all__ = ["WhitenedPair", "associations", "strongest_features", "window_strengths"]
 
 _LEADING = 5  # factors that a test looks at together
 _STEPS = 2  # of the iteration that finds leading factors
 _MOST_ENTRIES = 1 << 22  # of the scores that a thread has in memory at a time
-_MOST_ORDERS = 50  # that a thread treats at a time
+_FEW_ENTRIES = 1 << 17  # of scores that are not worth several threads
+_MOST_ORDERS = 50  # that a thread treats at a time, of more
+_MOST_PRODUCTS = 1e9  # of values of two features, for all orders
+_DEPENDENT = 1e-5  # share of a column's length that is rounding error
 _SEED = 0
 
 
@@ -66,8 +69,8 @@ class WhitenedPair:
         ndarray of shape (n_orders, n_factors)
         """
         n_factors = min(n_factors, self.n_factors)
-        at_once = int(np.clip(_MOST_ENTRIES // (len(self.x) * n_factors), 1, _MOST_ORDERS))
-        chunks = [orders[start : start + at_once] for start in range(0, len(orders), at_once)]
+        at_once = _at_once(len(self.x) * n_factors, len(orders))
+        chunks = [orders[part] for part in parts(0, len(orders), at_once)]
         with one_blas_thread():  # the same order of sums for any number of threads
             found = together(partial(self._of_orders, partitions=partitions, n_factors=n_factors), chunks)
         return np.concatenate(found)
@@ -75,9 +78,9 @@ class WhitenedPair:
     def _of_orders(self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int) -> np.ndarray:
         total = np.zeros((len(orders), n_factors))
         there, back = _places(orders), _places(np.argsort(orders, axis=1))
-        for parts in partitions:
+        for partition in partitions:
             products = np.empty((len(self.x), len(orders), n_factors))
-            for left_out in parts:
+            for left_out in partition:
                 products[left_out] = self._products_left_out(there, back, left_out, n_factors)
             total += _studentised(products, self.groups)
         return total / len(partitions)
@@ -87,8 +90,8 @@ class WhitenedPair:
     ) -> np.ndarray:
         """The two views' scores of the samples left out, multiplied, for every order and factor.
 
-        Factors by subspace iteration from the same random start: with M = G_x'G_y over the other pairs,
-        V = orthonormal((M'M)^2 start), then the singular vectors of M V.
+        Factors by subspace iteration from the same random start: with M = G_x'G_y over the other pairs, two steps of
+        V = orthonormal(M'M V), then the singular vectors of M V.
         """
         training = self.x.copy()
         training[left_out] = 0.0
@@ -99,17 +102,16 @@ class WhitenedPair:
         def from_x(U: np.ndarray) -> np.ndarray:
             return _times(self.y.T, _reordered(_times(training, U), back))
 
-        start = np.random.default_rng(_SEED).standard_normal((self.y.shape[1], 1, n_factors))
+        start = np.random.default_rng(_SEED).standard_normal((self.y.shape[1], 1, n_factors)).astype(self.y.dtype)
         V = np.broadcast_to(start, (self.y.shape[1], there.shape[1], n_factors))
         for _ in range(_STEPS):
-            V = from_x(from_y(V))
-        V = _orthonormal(V)
+            V = _orthonormal(from_x(from_y(V)))
         U = from_y(V)
         squares, R = np.linalg.eigh(_inner(U))
         R = R[:, :, ::-1]  # the strongest first
         y_scores = _reordered(_times(self.y, V), there)[left_out]
         x_scores = _times(self.x[left_out], U)  # of the length of their singular value, which is divided out later
-        return _turned(x_scores, R) * _turned(y_scores, R) / np.sqrt(np.maximum(squares[:, ::-1], np.finfo(float).tiny))
+        return _turned(x_scores, R) * _turned(y_scores, R) / np.sqrt(np.maximum(squares[:, ::-1], np.finfo(np.float32).tiny))
 
 
 def associations(A: np.ndarray, B: np.ndarray, groups: Groups) -> np.ndarray:
@@ -128,6 +130,40 @@ def _studentised(products: np.ndarray, groups: Groups) -> np.ndarray:
     return sums.sum(axis=0) / np.where(spread > 0, spread, 1.0)
 
 
+def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
+    """The largest |association| of a feature of one view with a feature of the other, for every order of the second.
+
+    Of many features, those that vary most. A kernel has no features: its samples take their place.
+    """
+    n = len(orders[0])
+    features = [_leading_features(view, _MOST_PRODUCTS / (n * len(orders))) for view in views]
+    x, y = (values - values.mean(axis=0) for values in features)
+    x_squares, y_squares = x * x, y * y
+
+    def largest(some: np.ndarray) -> np.ndarray:
+        squares = x_squares.T @ y_squares[some]
+        found = (x.T @ y[some]) ** 2 / np.where(squares > 0, squares, 1.0)
+        return np.sqrt(found.max(axis=(1, 2)))
+
+    at_once = _at_once(max(x.shape[1] * y.shape[1], n), len(orders))
+    with one_blas_thread():  # the same order of sums for any number of threads
+        return np.concatenate(together(largest, [orders[part] for part in parts(0, len(orders), at_once)]))
+
+
+def _at_once(n_entries: int, n_orders: int) -> int:
+    """How many orders, with so many entries each, are treated at a time."""
+    if n_entries * n_orders <= _FEW_ENTRIES:
+        return n_orders
+    return int(np.clip(_MOST_ENTRIES // n_entries, 1, _MOST_ORDERS))
+
+
+def _leading_features(view: View, n_pairs: float) -> np.ndarray:
+    """The columns of a view that vary most, so few that both views have no more than `n_pairs` pairs of them."""
+    squares = view.square_norms()
+    count = int(min(np.count_nonzero(squares), max(1.0, np.sqrt(n_pairs))))
+    return view.columns(np.sort(np.argsort(-squares, kind="stable")[:count]))
+
+
 def window_strengths(associations: np.ndarray, width: int = _LEADING) -> np.ndarray:
     """For each factor, the sum of squares of its association and of the next `width` - 1, negative ones left out."""
     squares = np.maximum(associations, 0.0) ** 2
@@ -139,7 +175,7 @@ def window_strengths(associations: np.ndarray, width: int = _LEADING) -> np.ndar
 def _whitened(view: View, ridge: float) -> np.ndarray:
     spectrum = spectrum_of(view)
     G = spectrum.vectors * spectrum.gain(1.0, ridge)
-    return G - G.mean(axis=0)
+    return (G - G.mean(axis=0)).astype(np.float32)  # precise enough for ranks, and twice as fast
 
 
 def _times(A: np.ndarray, V: np.ndarray) -> np.ndarray:
@@ -162,9 +198,15 @@ def _inner(V: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(V: np.ndarray) -> np.ndarray:
-    values, Q = np.linalg.eigh(_inner(V))
-    values = np.maximum(values, np.finfo(np.float64).eps * np.maximum(values[:, -1:], np.finfo(np.float64).tiny))
-    return _turned(V, Q / np.sqrt(values)[:, None, :])
+    """The columns of every order orthonormalised, by Gram and Schmidt; those that depend on others become 0."""
+    columns: list[np.ndarray] = []
+    for column in np.ascontiguousarray(V.transpose(2, 0, 1)):
+        length = np.linalg.norm(column, axis=0)
+        for before in columns:
+            column = column - before * np.einsum("ij,ij->j", before, column)
+        rest = np.linalg.norm(column, axis=0)
+        columns.append(column * np.where(rest > _DEPENDENT * length, 1.0 / np.where(rest > 0, rest, 1.0), 0.0))
+    return np.stack(columns, axis=2)
 
 
 def _turned(V: np.ndarray, R: np.ndarray) -> np.ndarray:

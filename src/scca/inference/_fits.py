@@ -60,7 +60,7 @@ class Fits:
             model.set_params(random_state=rng.randint(2**31 - 1))  # otherwise each worker would draw its own seed
         if "held_out" in model.get_params():
             model.set_params(held_out=0)  # held-out correlations of the many fits are not used
-        whole = clone(model).fit(X, Y, **({} if groups is None or not _takes_groups(model) else {"groups": groups}))
+        whole = clone(model).fit(X, Y, **_groups_for(model, groups))
         if model.n_components == "auto":
             model.set_params(n_components=whole.n_components_)  # the same for all fits
         if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", None) or "", str):
@@ -93,7 +93,7 @@ class Fits:
         groups = self.pairs.groups.chosen(rows)
         try:
             if type(model) not in _PREPARING:
-                return model.fit(*views, **({"groups": groups.labels} if _takes_groups(model) else {}))
+                return model.fit(*views, **_groups_for(model, groups.labels))
             return model.fit_prepared(model.prepare_checked(*views, x_view=x_view, groups=groups))
         except NothingSharedError:
             return None
@@ -101,6 +101,6 @@ class Fits:
             raise ValueError(f"the fit to {len(rows)} of the {len(self.pairs)} pairs failed: {error}") from error
 
 
-def _takes_groups(model: PairedTransformer) -> bool:
-    """Whether the model leaves pairs out by itself, so that it needs to know which belong together."""
-    return isinstance(model, SparseCCA)
+def _groups_for(model: PairedTransformer, labels: Any) -> dict[str, Any]:
+    """The groups as an argument of `fit`, for models that leave pairs out by themselves."""
+    return {"groups": labels} if labels is not None and isinstance(model, SparseCCA) else {}
