@@ -10,7 +10,7 @@ where it was interrupted.
 `python -m benchmarks kernels`: time, memory and mates found with stored and with approximated kernels.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
-`python -m benchmarks honesty [--tables FILE.npz ...]`: what a fit claims about new samples, against new samples.
+`python -m benchmarks honesty [--tables FILE.npz ...] [--corpus A B]`: claims about new samples, against new samples.
 `python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
 `python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
 `python -m benchmarks progress`: how far the remaining times that a fit shows are from the true ones.
@@ -80,7 +80,7 @@ def main() -> None:
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
-        "honesty": lambda: honesty.run(arguments.quick, arguments.tables),
+        "honesty": lambda: honesty.run(arguments.quick, arguments.tables, arguments.corpus, arguments.join),
         "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
         "passes": lambda: passes.run(arguments.corpus, arguments.pairs),

@@ -10,9 +10,11 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from scca import SparseCCA
-from scca.engine import one_blas_thread
+from scca.engine import Groups, one_blas_thread
+from scca.text import BilingualModel, PairedText
 
 from ._table import print_table
+from ._texts import texts_of
 
 __all__ = ["run"]
 
@@ -20,6 +22,7 @@ _NEW = 4000  # new samples that stand for the truth
 _SETS = 200  # data sets of a setting
 _FEW_SETS = 60  # of a setting that takes long
 _JOBS = 2
+_FEWEST_NEW = 300  # pairs of a corpus that are not learnt from
 _LEVEL = 0.05
 
 Views = tuple[np.ndarray, np.ndarray]
@@ -38,8 +41,22 @@ class _Setting:
     group_size: int = 1
 
 
-def run(quick: bool = False, tables: list[Path] | None = None) -> None:
-    """Held-out correlations, intervals and p-values against new samples; verdicts on `tables` over ten seeds."""
+def run(
+    quick: bool = False,
+    tables: list[Path] | None = None,
+    corpus: tuple[Path, Path] | None = None,
+    join: int = 1,
+) -> None:
+    """Held-out correlations, intervals and p-values against new samples.
+
+    Made-up ones; with `corpus`, other pairs of the corpus instead; with `tables`, their verdicts over ten seeds.
+    """
+    if corpus or tables:
+        if tables:
+            _print_verdicts(tables)
+        if corpus:
+            _print_texts(corpus, join)
+        return
     share = 10 if quick else 1
     _print_claims(
         "Independent views: mean claim of every component (the truth is 0), and how often its interval has the truth",
@@ -52,8 +69,6 @@ def run(quick: bool = False, tables: list[Path] | None = None) -> None:
         share,
     )
     _print_p_values(share)
-    if tables:
-        _print_verdicts(tables)
 
 
 # --- made-up data -----------------------------------------------------------------------------------------------------
@@ -300,3 +315,81 @@ def _of_seed(X: np.ndarray, Y: np.ndarray, seed: int) -> tuple[float, float, int
     order = np.random.default_rng(seed).permutation(len(X))
     true = _fitted("auto", X, Y, seed=seed)
     return true.p_value_, _fitted(2, X, Y[order], seed=seed).p_value_, true.n_components_
+
+
+# --- real text --------------------------------------------------------------------------------------------------------
+
+
+def _print_texts(corpus: tuple[Path, Path], join: int) -> None:
+    """Claims of models of texts against other pairs of the corpus, and against folds that learn everything themselves.
+
+    A fit learns TF-IDF and the number of words to read from all pairs, of which its folds leave some out. If that told
+    anything about the pairs left out, claims would be larger than those of folds that learn these too.
+    """
+    first, second = texts_of(corpus, join)
+    rows = []
+    for n, n_components, n_sets in ((60, 5, 20), (200, 10, 10), (800, 20, 4)):
+        if n + _FEWEST_NEW > len(first):
+            continue
+        found = Parallel(n_jobs=_JOBS)(
+            delayed(_one_text)(first, second, n, n_components, seed) for seed in range(n_sets)
+        )
+        claims, alone, truths, inside = (np.array(part) for part in zip(*found, strict=True))
+        error = (claims - truths).mean(axis=0)
+        rows.append(
+            [
+                f"{n} pairs, {n_components} components",
+                f"{claims.mean():.3f}",
+                f"{alone.mean():.3f} ({(claims - alone).mean(axis=1).std() / np.sqrt(n_sets):.3f})",
+                f"{truths.mean():.3f}",
+                f"{error.min():.3f} to {error.max():.3f}",
+                f"{inside.mean():.3f}",
+                str(n_sets),
+            ]
+        )
+    header = [
+        "setting",
+        "claim",
+        "all learnt in folds (se of difference)",
+        "truth",
+        "claim - truth by rank",
+        "interval has it",
+        "sets",
+    ]
+    print_table("Texts: mean over components of claims, and of the truth on other pairs", header, rows)
+
+
+def _one_text(
+    first: list[str], second: list[str], n: int, n_components: int, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Claims, claims of folds that learn everything, truths, and whether the intervals have them."""
+    order = np.random.default_rng(seed).permutation(len(first))
+    learnt, new = order[:n], order[n : n + _NEW]
+    texts = [[side[i] for i in learnt] for side in (first, second)]
+    with warnings.catch_warnings(), one_blas_thread():
+        warnings.simplefilter("ignore")
+        model = BilingualModel(n_components, random_state=seed).fit(PairedText.of(*texts, ("first", "second")))
+        scores = [
+            model.project([side[i] for i in new], name)
+            for side, name in zip((first, second), model.languages_, strict=True)
+        ]
+        alone = _all_in_folds(texts, n_components, seed)
+    truth = _correlations(*scores)
+    low, high = model.scca_.held_out_intervals_.T
+    return model.scca_.held_out_correlations_, alone, truth, (low <= truth) & (truth <= high)
+
+
+def _all_in_folds(texts: list[list[str]], n_components: int, seed: int) -> np.ndarray:
+    """Correlations on pairs left out of 8 folds, whose TF-IDF, words to read and components come from the others."""
+    n = len(texts[0])
+    pooled = np.zeros((2, n, n_components))
+    for test in Groups.of(None, n).parts(8, np.random.default_rng(seed)):
+        train = np.setdiff1d(np.arange(n), test)
+        pairs = PairedText.of(*([side[i] for i in train] for side in texts), ("first", "second"))
+        model = BilingualModel(n_components, held_out=0).fit(pairs)
+        for scores, side, name in zip(pooled, texts, model.languages_, strict=True):
+            training = model.project([side[i] for i in train], name)
+            found = model.project([side[i] for i in test], name) - training.mean(axis=0)
+            spread = training.std(axis=0)
+            scores[test, : found.shape[1]] = found / np.where(spread > 0, spread, 1.0)
+    return _correlations(*pooled)

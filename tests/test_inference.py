@@ -457,3 +457,45 @@ def test_bad_input_to_stability_selection(model, settings, message, views):
 def test_given_anchors_are_fine_without_folds(views):
     test = permutation_test(SparseCCA(1, anchors=[3]), *views, n_permutations=1, cv=None)
     assert np.isfinite(test.statistics).all()
+
+
+class TestGroups:
+    """Independent subjects with near copies: evidence only if copies count as samples of their own."""
+
+    @staticmethod
+    def copies(seed, n_subjects=12, n_copies=4):
+        rng = np.random.default_rng(seed)
+        views = rng.standard_normal((2, n_subjects, 5)).repeat(n_copies, axis=1)
+        views += 0.05 * rng.standard_normal(views.shape)
+        return views[0], views[1], np.repeat(np.arange(n_subjects), n_copies)
+
+    @pytest.mark.parametrize("model", [SparseCCA(1), KernelCCA(1)])
+    def test_permutations_move_whole_groups(self, model):
+        careless, careful = [], []
+        for seed in range(12):
+            X, Y, subjects = self.copies(seed)
+            settings = {"n_permutations": 19, "cv": 3, "random_state": seed}
+            careless.append(permutation_test(model, X, Y, **settings).p_values[0])
+            careful.append(permutation_test(model, X, Y, groups=subjects, **settings).p_values[0])
+        assert np.mean(np.array(careless) <= 0.05) > 0.5
+        # 12 p-values, each .05 with probability .05: more than 4 with probability .0002
+        assert np.sum(np.array(careful) <= 0.05) <= 4
+
+    def test_too_few_orders_are_said(self):
+        X, Y, _ = self.copies(0)
+        labels = np.repeat([0, 1, 2], [10, 10, 28])
+        with pytest.warns(DataWarning, match="groups of the same size change places in 2 orders only"):
+            permutation_test(KernelCCA(1), X, Y, groups=labels, n_permutations=9, cv=3, random_state=0)
+
+    def test_subsamples_have_whole_groups(self, monkeypatch):
+        import scca.inference._stability as module
+
+        X, Y, subjects = self.copies(1)
+        seen = []
+        kept = module._selected
+        monkeypatch.setattr(module, "_selected", lambda fits, rows: seen.append(rows) or kept(fits, rows))
+        stability_selection(SparseCCA(1), X, Y, groups=subjects, n_subsamples=4, random_state=0)
+        for one, other in (seen[:2], seen[2:]):
+            assert len(one) == len(other) == 24
+            assert not set(subjects[one]) & set(subjects[other])
+            assert (np.bincount(subjects[one], minlength=12) % 4 == 0).all()

@@ -341,7 +341,8 @@ def test_settings_are_stored_and_not_checked_before_fit(estimator):
     assert estimator(**odd).get_params() == odd
 
 
-def test_noise_is_said_to_be_noise(rng):
+def test_noise_is_said_to_be_noise():
+    rng = np.random.default_rng(0)
     X, Y = rng.standard_normal((120, 6)), rng.standard_normal((120, 5))
     with pytest.warns(EvidenceWarning, match="the pairs share no more than chance, .*; check that both sides of each"):
         SparseCCA(1).fit(X, Y)

@@ -372,8 +372,8 @@ class TestEdges:
     [
         ({"rendering": "dense"}, "rendering is for shared factors; got 'dense' with anchors: leave it at 'sparse'"),
         ({"ridge": 1.0}, "ridge is for shared factors; got 1.0 with anchors: leave it at 'auto'"),
-        ({"held_out": 3}, "held_out is for shared factors; got 3 with anchors: leave it at 5"),
-        ({"held_out": False}, "held_out is for shared factors; got False with anchors: leave it at 5"),
+        ({"held_out": 3}, "held_out is for shared factors; got 3 with anchors: leave it at 'auto'"),
+        ({"held_out": False}, "held_out is for shared factors; got False with anchors: leave it at 'auto'"),
         ({"n_components": "auto"}, 'n_components="auto" is for shared factors; got it with anchors: give a number, or'),
     ],
 )

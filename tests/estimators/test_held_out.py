@@ -113,10 +113,16 @@ class TestPValues:
 
 
 class Rows:
-    """A view whose rows are scores in whitened coordinates; enough for the test."""
+    """A view whose features are whitened already; enough of one for the test."""
 
     def __init__(self, data):
         self.data, self.shape = data, data.shape
+
+    def square_norms(self):
+        return np.sum(self.data**2, axis=0)
+
+    def columns(self, chosen):
+        return self.data[:, chosen]
 
 
 def whitened_test(monkeypatch, X, Y, groups, seed=0):
@@ -128,10 +134,8 @@ def whitened_test(monkeypatch, X, Y, groups, seed=0):
 
 class TestRefittedTest:
     def test_is_that_of_factors_found_by_singular_value_decompositions(self, monkeypatch):
-        """With as many features as factors, the iteration is exact: fold by fold, order by order.
-
-        But for small singular values, of which two steps of the iteration leave the squares of their squares.
-        """
+        """With as many features as factors, the iteration is exact: fold by fold, order by order."""
+        monkeypatch.setattr("scca.factors._chance._DEPENDENT", 1e-12)  # here in double precision
         rng = np.random.default_rng(0)
         X, Y = rng.standard_normal((2, 30, 3))
         Y[:, 0] += X[:, 0]
@@ -148,7 +152,8 @@ class TestRefittedTest:
 
         strengths = np.array([strength_of(order) for order in orders])
         np.testing.assert_allclose(found.null, strengths[1:], rtol=1e-4)
-        assert found.p_value == np.mean(strengths >= strengths[0])
+        pairs_of_features = np.array([self.largest_of_features(X, Y[order]) for order in orders])
+        assert found.p_value == self.best_rank(strengths, strengths, pairs_of_features)
 
     @staticmethod
     def associations(X, Y, parts):
@@ -158,6 +163,16 @@ class TestRefittedTest:
             U, _, V = np.linalg.svd(X[train].T @ Y[train])
             A[left_out], B[left_out] = X[left_out] @ U, Y[left_out] @ V.T
         return associations(A, B, alone(len(X)))
+
+    @staticmethod
+    def largest_of_features(X, Y):
+        return max(abs(association(x, y)) for x in X.T for y in Y.T)
+
+    @staticmethod
+    def best_rank(*statistics):
+        """How many orders have, by one of the statistics, a rank as good as the best of the first order's."""
+        ranks = np.min([[np.sum(values >= value) for value in values] for values in statistics], axis=0)
+        return np.mean(ranks <= ranks[0])
 
     def test_has_its_level_under_independence(self, monkeypatch):
         """Within the central 99.9 %, of 200."""
@@ -176,10 +191,11 @@ class TestRefittedTest:
         assert low <= np.sum(np.array(p) <= 0.05) <= high
         assert np.sum(np.array(p_alone) <= 0.05) > 30
 
-    def test_does_not_depend_on_the_units_of_all_samples(self, monkeypatch):
+    def test_does_not_depend_on_the_units_of_a_view(self, monkeypatch):
+        """In single precision."""
         X, Y = noise(3, 40, 6, 5)
         one, other = (whitened_test(monkeypatch, X * f, Y / f, alone(40)) for f in (1.0, 1e3))
-        np.testing.assert_allclose(one.null, other.null, rtol=1e-6)
+        np.testing.assert_allclose(one.null, other.null, rtol=1e-2, atol=1e-3)
         assert one.p_value == other.p_value
 
     @pytest.mark.parametrize(("n", "rank"), [(5, 2), (20_000, 2), (4000, 3000)])
@@ -187,7 +203,7 @@ class TestRefittedTest:
         assert refitted_test([Rows(np.empty((n, rank)))] * 2, 0.25, alone(n), random_state()) is None
 
     @pytest.mark.parametrize(
-        ("n", "rank", "folds", "partitions"), [(60, 15, 5, 4), (300, 300, 5, 1), (1000, 1000, 2, 1), (2000, 2000, 2, 1)]
+        ("n", "rank", "folds", "partitions"), [(60, 15, 5, 2), (300, 300, 5, 1), (1000, 1000, 2, 1), (2000, 2000, 2, 1)]
     )
     def test_takes_fewer_fits_where_each_takes_longer(self, n, rank, folds, partitions):
         from scca.estimators._sharing import _effort

@@ -1,6 +1,7 @@
 """A bilingual model of shared factors: few words of both languages, read and used alike."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -146,6 +147,61 @@ class TestShell:
         code, _, noted = self.run("fit", *where, "--languages", "aa", "bb")
         assert code == 0
         assert "no more than chance" in noted
+        # the verdict is kept: in silence, by `explain`, by the report and for machines
+        code, _, noted = self.run("fit", *where, "--languages", "aa", "bb", "--quiet")
+        assert code == 0
+        assert noted.count("\n") == 1
+        assert "no more than chance" in noted
+        assert "no more than chance" in self.run("explain", files / "m.scca")[1]
+        assert "no more than chance" in json.loads(self.run("explain", files / "m.scca", "--json")[1])["verdict"]
+        self.run("report", files / "m.scca", "-o", files / "m.html")
+        assert "no more than chance" in (files / "m.html").read_text()
+
+    def test_true_lines_share_more(self, files):
+        where = (files / "x.aa", files / "x.bb", "-o", files / "m.scca", "--components", "3")
+        code, said, noted = self.run("fit", *where, "--quiet")
+        assert code == 0
+        assert noted == ""
+        assert "the pairs share more than chance" in said
+        shown = json.loads(self.run("explain", files / "m.scca", "--json")[1])
+        assert shown["p_value"] <= 0.05
+        for component in shown["components"]:
+            low, high = component["held_out_interval"]
+            assert low < component["held_out_correlation"] < high
+
+    def test_groups(self, files, corpus):
+        """Sentences of a document are left out together: the same as in Python."""
+        labels = [f"document {i // 4}" for i in range(len(corpus[0]))]
+        (files / "groups.txt").write_text("\n".join(labels) + "\n")
+        model = self.fit(files, "--groups", files / "groups.txt")
+        expected = BilingualModel(3, random_state=0).fit(PairedText.of(*corpus, ("aa", "bb")), groups=labels)
+        alone = BilingualModel(3, random_state=0).fit(PairedText.of(*corpus, ("aa", "bb")))
+        found = model.scca_.held_out_correlations_.tolist()
+        assert found == expected.scca_.held_out_correlations_.tolist()
+        assert found != alone.scca_.held_out_correlations_.tolist()
+
+    @pytest.mark.parametrize(
+        ("lines", "complaint"),
+        [
+            (["a", "b"], "--groups must be one label for each sample, .* documents; got 2 labels"),
+            (["a", "", "b"], "line 2 is empty; give every pair the label of its group"),
+        ],
+    )
+    def test_wrong_groups(self, files, lines, complaint):
+        (files / "groups.txt").write_text("\n".join(lines) + "\n")
+        where = (files / "x.aa", files / "x.bb", "-o", files / "new.scca", "--components", "3")
+        code, _, said = self.run("fit", *where, "--groups", files / "groups.txt")
+        assert code == 1
+        assert re.search(complaint, said)
+        assert not (files / "new.scca").exists()
+
+    def test_labels_of_dropped_pairs_are_dropped(self, corpus):
+        first, second = (list(side) for side in corpus)
+        labels = [i // 4 for i in range(len(first))]
+        first[5] = ""
+        pairs = PairedText.of(first, second, ("aa", "bb"), drop_empty=True)
+        model, expected = (BilingualModel(2).fit(pairs, groups=given) for given in (labels, [*labels[:5], *labels[6:]]))
+        assert model.scca_.held_out_correlations_.tolist() == expected.scca_.held_out_correlations_.tolist()
 
     def fit(self, files, *options):
         model = files / "m.scca"

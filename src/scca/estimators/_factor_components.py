@@ -347,11 +347,12 @@ def _automatic_ridge(n_samples: int) -> float:
 
 def refuse_without_factors(model: PairedTransformer) -> None:
     """Raise ValueError if a parameter of shared factors is set for anchored components."""
-    for name, default in (("rendering", "sparse"), ("ridge", "auto"), ("held_out", "auto")):
+    for name, unset in (("rendering", ("sparse",)), ("ridge", ("auto",)), ("held_out", ("auto", 0))):
         value = getattr(model, name)
-        unchanged = isinstance(value, type(default)) and not isinstance(value, bool) and value in (default, 0)
-        if not unchanged:
-            raise ValueError(f"{name} is for shared factors; got {shown(value)} with anchors: leave it at {default!r}.")
+        if isinstance(value, bool) or not any(type(value) is type(each) and value == each for each in unset):
+            raise ValueError(
+                f"{name} is for shared factors; got {shown(value)} with anchors: leave it at {unset[0]!r}."
+            )
 
 
 def _cosines(A: Scores, B: Scores) -> np.ndarray:

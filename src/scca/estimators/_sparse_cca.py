@@ -174,10 +174,12 @@ class SparseCCA(FactorComponents):
     n_folds_ : int
         Shared factors only: number of fits for these.
     p_value_ : float
-        Shared factors only: p-value of the test whether the pairs share anything. Dense factors of most of the pairs
-        are scored on the others, and found again for 199 orders in which the pairs are permuted; the p-value is the
-        share of orders in which the five leading factors hold as well. With so many pairs that this takes long, one
-        fit leaves pairs out, and these are permuted.
+        Shared factors only: p-value of the test whether the two views of a pair go together better than those of
+        permuted pairs: by how well the five leading factors of most pairs, with dense weights, hold on the others,
+        once with the ridge of the model and once with nearly no whitening, and by the strongest association of a
+        feature of X with a feature of Y. All three are computed again for 199 orders of the pairs, and the best rank
+        counts, so that the test is exact. With so many pairs that this takes long, one fit leaves pairs out, and only
+        these are permuted.
     verdict_ : str
         Shared factors only: what follows from the p-value, in one sentence.
     correlations_ : ndarray of shape (n_components_,)

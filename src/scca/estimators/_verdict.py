@@ -22,9 +22,11 @@ def verdict(p_value: float, groups: Groups) -> str:
     """What was tested, and what follows from it."""
     if isnan(p_value):
         return f"nothing is known about new pairs: at least {FEWEST_PAIRS} are needed to leave any out."
-    tested = "what is learnt from some of the pairs holds on the others"
     if not is_doubtful(p_value):
-        return f"the pairs share more than chance: {tested} better than if the pairs are permuted (p = {p_value:.2g})."
+        return (
+            "the pairs share more than chance: the two views of a pair go together better than those of permuted pairs "
+            f"(p = {p_value:.2g})."
+        )
     n = groups.n_groups
     independent = (
         counted(n, "pair") if groups.labels is None else f"{counted(groups.n, 'pair')} in {counted(n, 'group')}"
@@ -36,7 +38,9 @@ def verdict(p_value: float, groups: Groups) -> str:
             f"the same size, in {n_orders:.0f} orders, and a p-value of {CHANCE:g} needs {_FEWEST_ORDERS:.0f}; "
             "add groups, or make them equally large."
         )
-    found = f"{tested} not clearly better than if the pairs are permuted (p = {p_value:.2g})"
+    found = (
+        f"the two views of a pair do not go together clearly better than those of permuted pairs (p = {p_value:.2g})"
+    )
     if n < _FEW:
         return f"these {independent} cannot tell whether they share more than chance: {found}; add pairs."
     return (

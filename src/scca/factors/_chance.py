@@ -111,7 +111,11 @@ class WhitenedPair:
         R = R[:, :, ::-1]  # the strongest first
         y_scores = _reordered(_times(self.y, V), there)[left_out]
         x_scores = _times(self.x[left_out], U)  # of the length of their singular value, which is divided out later
-        return _turned(x_scores, R) * _turned(y_scores, R) / np.sqrt(np.maximum(squares[:, ::-1], np.finfo(np.float32).tiny))
+        return (
+            _turned(x_scores, R)
+            * _turned(y_scores, R)
+            / np.sqrt(np.maximum(squares[:, ::-1], np.finfo(np.float32).tiny))
+        )
 
 
 def associations(A: np.ndarray, B: np.ndarray, groups: Groups) -> np.ndarray:
@@ -145,7 +149,7 @@ def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
         found = (x.T @ y[some]) ** 2 / np.where(squares > 0, squares, 1.0)
         return np.sqrt(found.max(axis=(1, 2)))
 
-    at_once = _at_once(max(x.shape[1] * y.shape[1], n), len(orders))
+    at_once = max(1, _FEW_ENTRIES // max(x.shape[1] * y.shape[1], n))
     with one_blas_thread():  # the same order of sums for any number of threads
         return np.concatenate(together(largest, [orders[part] for part in parts(0, len(orders), at_once)]))
 
