@@ -373,7 +373,7 @@ def test_interrupt_leaves_nothing_half_written(folder, tmp_path):
     output.write_bytes(b"old")
     program = (
         "import time, scca.text._model as m\n"
-        "def slow(self, *a):\n"
+        "def slow(self, *a, **k):\n"
         "    print('fitting', flush=True); time.sleep(30)\n"
         "m.SparseCCA.fit = slow\n"
         "from scca.cli import main; main()"

@@ -223,7 +223,7 @@ class TestCorrelations:
         z, _ = _correlations(A, B, np.repeat([0, 1], 25), alone(50))
         np.testing.assert_allclose(np.tanh(z), [np.corrcoef(A[:, j], B[:, j])[0, 1] for j in range(3)], atol=1e-12)
 
-    def test_error_of_a_single_fold_is_twice_the_jackknife_s(self):
+    def test_error_of_a_single_fold_is_a_multiple_of_the_jackknife_s(self):
         """Of scores with tails, where 1 / sqrt(n - 3) is too small; the two are asymptotically equal."""
         rng = np.random.default_rng(1)
         A = rng.laplace(size=(400, 1))
@@ -236,7 +236,7 @@ class TestCorrelations:
         without = np.array([z_without(i) for i in range(400)])
         jackknife = np.sqrt(399 / 400 * np.sum((without - without.mean()) ** 2))
         assert jackknife > 1.2 / np.sqrt(397)
-        assert error[0] == pytest.approx(2 * jackknife, rel=0.03)
+        assert error[0] == pytest.approx(2.2 * jackknife, rel=0.03)
 
     def test_error_of_copies_is_that_of_their_number_of_groups(self):
         rng = np.random.default_rng(2)
@@ -261,7 +261,7 @@ class TestCorrelations:
     def test_scores_that_do_not_vary_have_no_correlation(self):
         z, error = _correlations(np.zeros((20, 1)), np.arange(20.0)[:, None], np.zeros(20, dtype=int), alone(20))
         assert z[0] == 0
-        assert error[0] == pytest.approx(2 / np.sqrt(17))
+        assert error[0] == pytest.approx(2.2 / np.sqrt(17))
 
 
 class TestFolds:
@@ -363,7 +363,7 @@ class TestNoLeak:
 
         X, Y = noise(1, 50, 8, 8)
         model = SparseCCA(3, n_features=None)
-        scores = partial(held_out_scores, model, model._check_settings(), 3, True)
+        scores = partial(held_out_scores, model, model._check_settings(), 3, True, True)
         test = np.arange(10)
         train, seen = np.arange(10, 50), []
         for change in (1.0, -3.0):

@@ -32,6 +32,7 @@ from ._components import EmptyComponentWarning
 from ._factor_settings import FactorSettings
 from ._factors import FactorFit, Factors, factor_path, find_factors, held_out_scores
 from ._held_out import HeldOut, held_out_correlations
+from ._left_out import has_many
 from ._near_copies import near_copies
 from ._preparing import PreparedPair, Preparing
 from ._share import needed_share
@@ -185,10 +186,11 @@ class FactorComponents(PairedTransformer):
         if self.held_out == 0:
             return None
         model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
-        scores = partial(held_out_scores, model, settings, n_components, True)
+        pairs = self._pairs(pair)
+        # scores of several folds are pooled; those of the single fold of many pairs need not be comparable
+        scores = partial(held_out_scores, model, settings, n_components, True, not has_many(len(pairs)))
         found = held_out_correlations(
-            *(scores, self._pairs(pair), n_components, self._folds_asked(), self.n_jobs, self._draws()),
-            sharing is None,
+            *(scores, pairs, n_components, self._folds_asked(), self.n_jobs, self._draws()), sharing is None
         )
         return found if sharing is None else replace(found, p_value=sharing.p_value)
 
@@ -205,7 +207,7 @@ class FactorComponents(PairedTransformer):
         sharing = sharing or self._sharing(pair, settings)
         model = clone(self).set_params(feature_weights=None, n_features=None)
         most = max(1, min(pair.n_components, pair.groups.n_groups // 2))
-        scores = partial(held_out_scores, model, settings, most, False)
+        scores = partial(held_out_scores, model, settings, most, False, sharing is not None)
         return count_shared(scores, self._pairs(pair), sharing, self._draws())
 
     def _pairs(self, pair: PreparedPair) -> Pairs:

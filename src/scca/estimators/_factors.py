@@ -21,7 +21,6 @@ from ..views import PreparedView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
-from ._left_out import has_many
 from ._renderings import Rendering, RenderingPath
 
 __all__ = ["FactorFit", "Factors", "factor_path", "find_factors", "fit_factors", "held_out_scores"]
@@ -112,6 +111,7 @@ def held_out_scores(
     settings: FactorSettings,
     n_components: int,
     rotated: bool,
+    in_units: bool,
     pairs: Pairs,
     train: np.ndarray | AllBut,
     test: np.ndarray,
@@ -120,10 +120,9 @@ def held_out_scores(
 
     Everything is learnt from these: nothing is matched to a fit that saw the pairs `test`, since matching would choose
     what suits them. The factors are rotated and ordered as in any fit or, if not `rotated`, as regularised CCA orders
-    them. Scores are in units of their standard deviation in training, 0 if there is no such factor.
+    them. With `in_units`, scores are in units of their standard deviation in training; 0 if there is no such factor.
     """
-    elsewhere = samples_elsewhere([pairs.X]) is not None
-    train = train if elsewhere else np.asarray(train)
+    train = train if samples_elsewhere([pairs.X]) else np.asarray(train)
     pair = model.prepare_checked(*pairs.training(train), groups=pairs.groups.chosen(train))
     rotate = None if rotated else _unrotated
     nothing = np.zeros((len(test), n_components))
@@ -134,9 +133,9 @@ def held_out_scores(
     found = []
     for rendering, samples in zip(fit.renderings.values(), pairs.held_out(test, train), strict=True):
         scores = rendering.view.projector(rendering.weights)(*samples)
-        if not elsewhere and not has_many(len(pairs)):  # from there on a single fold is left out
+        if in_units:
             scores = _in_units_of(rendering.view.matmat(rendering.weights), scores)
-        found.append(np.hstack([scores, nothing[:, scores.shape[1] :]]))
+        found.append(np.ascontiguousarray(np.hstack([scores, nothing[:, scores.shape[1] :]])))
     return found[0], found[1]
 
 

@@ -18,8 +18,8 @@ _FEW_PAIRS = 3_000  # up to here several folds are fitted at a time
 _FEW_GROUPS, _MANY_GROUPS = 100, 2_000
 _LEVEL = 0.95  # of the intervals
 # Folds share training pairs, and a fit to other pairs would find somewhat other components: the error of a claim about
-# new pairs is up to twice the standard error of a correlation (python -m benchmarks honesty).
-_WIDENED = 2.0
+# new pairs is about twice the standard error of a correlation (python -m benchmarks honesty).
+_WIDENED = 2.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ def _correlations(A: np.ndarray, B: np.ndarray, fold_of: np.ndarray, groups: Gro
 
     With standardised scores a and b, sample i moves z by (a b - r (a^2 + b^2) / 2) / (1 - r^2) / n, so that the
     variance of z is the sum over groups of the squares of their sums, whatever the distribution of the scores; it is
-    not taken below that of normal scores, 1 / (number of groups - 3). Twice its root is widened by how much more the
+    not taken below that of normal scores, 1 / (number of groups - 3). 2.2 times its root is widened by how much more the
     folds differ than samples explain: their fits may have found different components.
     """
     A, B = standardized(A), standardized(B)
