@@ -264,3 +264,21 @@ def test_a_spectrum_is_that_of_the_kernel(rng, store, m):
     assert len(found.values) == min(19, m)
     scores = K @ rng.standard_normal((20, 2))
     np.testing.assert_allclose(K @ found.coefficients(scores), scores, atol=1e-10)
+
+
+def test_a_decomposition_that_does_not_converge_is_done_another_way(monkeypatch):
+    import scca.factors._spectrum as module
+
+    original = module.svd
+
+    def failing(matrix, lapack_driver="gesdd", **settings):
+        if lapack_driver == "gesdd":
+            raise np.linalg.LinAlgError("SVD did not converge")
+        return original(matrix, lapack_driver=lapack_driver, **settings)
+
+    A = np.random.default_rng(0).standard_normal((8, 5))
+    expected = original(A, full_matrices=False)
+    monkeypatch.setattr(module, "svd", failing)
+    vectors, singular = module._singular(A)
+    np.testing.assert_allclose(singular, expected[1], atol=1e-12)
+    np.testing.assert_allclose(np.abs(np.sum(vectors * expected[0], axis=0)), 1.0)

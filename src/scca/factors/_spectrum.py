@@ -48,7 +48,7 @@ def _of_features(features: FeatureView) -> Spectrum:
     large = n < m and features.n_stored > _MOST_COPIED
     if not features.is_sparse and not large:  # singular values are more precise than the roots of their squares
         read = features.storage.read
-        vectors, singular, _ = svd(features.columns(np.arange(m) if read is None else read), full_matrices=False)
+        vectors, singular = _singular(features.columns(np.arange(m) if read is None else read))
         kept = singular > singular[0] * max(n, m) * np.finfo(np.float64).eps
         return Spectrum(vectors[:, kept], singular[kept] ** 2)
     if n <= m:
@@ -57,6 +57,15 @@ def _of_features(features: FeatureView) -> Spectrum:
     everything.add(np.arange(m))
     covariance = _of_matrix(everything.gram(0))
     return Spectrum(features.matmat(covariance.vectors) / np.sqrt(covariance.values), covariance.values)
+
+
+def _singular(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Left singular vectors and singular values."""
+    try:
+        vectors, singular, _ = svd(matrix, full_matrices=False)
+    except np.linalg.LinAlgError:  # divide and conquer may fail to converge, on tables of zeros and ones for example
+        vectors, singular, _ = svd(matrix, full_matrices=False, lapack_driver="gesvd")
+    return vectors, singular
 
 
 def _of_matrix(matrix: np.ndarray) -> Spectrum:
