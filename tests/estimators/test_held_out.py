@@ -239,8 +239,10 @@ class TestCorrelations:
         assert error[0] == pytest.approx(2.2 * jackknife, rel=0.03)
 
     def test_error_of_copies_is_that_of_their_number_of_groups(self):
+        """Of scores with tails, whose error is larger than that of normal ones."""
         rng = np.random.default_rng(2)
-        A, B = rng.standard_normal((2, 40, 2))
+        A = rng.laplace(size=(40, 2))
+        B = A * rng.choice([0.2, 2.0], (40, 2)) + rng.standard_normal((40, 2))
         _, single = _correlations(A, B, np.zeros(40, dtype=int), alone(40))
         A, B = A.repeat(5, axis=0), B.repeat(5, axis=0)
         groups = Groups.of(np.repeat(np.arange(40), 5), 200)
@@ -298,6 +300,10 @@ class TestFolds:
         for folds in _repeats(groups, n_folds, np.random.default_rng(1)):
             for train, test in folds:
                 assert not set(labels[np.asarray(train)]) & set(labels[test])
+
+    def test_few_large_groups_have_ten_folds(self):
+        groups = Groups.of(np.repeat(np.arange(12), 10), 120)
+        assert [len(folds) for folds in _repeats(groups, None, np.random.default_rng(0))] == [10]
 
     def test_as_many_folds_as_groups_are_drawn_once(self):
         groups = Groups.of(np.repeat(np.arange(4), 10), 40)

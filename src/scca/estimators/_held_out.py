@@ -4,9 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from ..engine import AllBut, Groups, Pairs, is_small, report, run_tasks, samples_elsewhere, unreported
+from ..factors import LEADING
 from ._left_out import FEWEST_PAIRS, FoldScores, Split, has_many, leave_out, scores_of_split, standardized
 from ._sharing import p_values
 
@@ -16,6 +17,7 @@ _FEW_PAIRS = 3_000  # up to here several folds are fitted at a time
 # Few pairs, or groups of them, have small folds: drawing five of them twice gives a less variable mean than more. With
 # more pairs eight folds, whose fits learn from nearly all pairs; with many, time allows five.
 _FEW_GROUPS, _MANY_GROUPS = 100, 2_000
+_FEW_LARGE_GROUPS = 20  # of several samples each: ten folds, so that a fit learns from nearly all groups
 _LEVEL = 0.95  # of the intervals
 # Folds share training pairs, and a fit to other pairs would find somewhat other components: the error of a claim about
 # new pairs is about twice the standard error of a correlation (python -m benchmarks honesty).
@@ -86,17 +88,21 @@ def held_out_correlations(
         centre, error = _correlations(A, B, fold_of, pairs.groups.chosen(rows))
         z.append(centre)
         errors.append(error)
-    centre, reach = np.mean(z, axis=0), -ndtri((1 - _LEVEL) / 2) * np.mean(errors, axis=0)
-    p_value = float(p_values(found[0][0], found[0][1], pairs.groups.chosen(splits[0][1]), rng)[0]) if tested else np.nan
+    centre, reach = np.mean(z, axis=0), _quantile(pairs.groups) * np.mean(errors, axis=0)
+    p_value = np.nan
+    if tested:
+        x, y = (scores[:, :LEADING] for scores in found[0])
+        p_value = float(p_values(x, y, pairs.groups.chosen(splits[0][1]), rng)[0])
     return HeldOut(np.tanh(centre), np.tanh(np.column_stack([centre - reach, centre + reach])), len(splits), p_value)
 
 
 def _repeats(groups: Groups, n_folds: int | None, rng: np.random.Generator) -> list[list[Split]]:
     """The folds of every repeat; with many pairs a single fold."""
     few = groups.n_groups < _FEW_GROUPS
-    n_repeats = 2 if n_folds is None and few else 1
+    few_large = groups.labels is not None and groups.n_groups <= _FEW_LARGE_GROUPS
+    n_repeats = 2 if n_folds is None and few and not few_large else 1
     if n_folds is None:
-        n_folds = 5 if few or groups.n_groups > _MANY_GROUPS else 8
+        n_folds = 10 if few_large else 5 if few or groups.n_groups > _MANY_GROUPS else 8
     n_folds = max(2, min(n_folds, groups.n_groups, groups.n // 3))
     if has_many(groups.n):
         return [[leave_out(groups, groups.n // n_folds, rng)]]
@@ -110,14 +116,20 @@ def _correlations(A: np.ndarray, B: np.ndarray, fold_of: np.ndarray, groups: Gro
 
     With standardised scores a and b, sample i moves z by (a b - r (a^2 + b^2) / 2) / (1 - r^2) / n, so that the
     variance of z is the sum over groups of the squares of their sums, whatever the distribution of the scores; it is
-    not taken below that of normal scores, 1 / (number of groups - 3). 2.2 times its root is widened by how much more the
-    folds differ than samples explain: their fits may have found different components.
+    not taken below that of normal scores, 1 / (n - 3). 2.2 times its root is widened by how much more the folds differ
+    than samples explain: their fits may have found different components.
     """
     A, B = standardized(A), standardized(B)
     r = np.clip(np.einsum("ij,ij->j", A, B), -1 + 1e-12, 1 - 1e-12)
     influence = (A * B - r / 2 * (A * A + B * B)) / (1 - r * r)
-    variance = np.maximum(np.sum(groups.sums(influence) ** 2, axis=0), 1.0 / max(groups.n_groups - 3, 1))
+    variance = np.maximum(np.sum(groups.sums(influence) ** 2, axis=0), 1.0 / max(len(A) - 3, 1))
     return np.arctanh(r), np.sqrt(_WIDENED**2 * variance + _between(len(A) * influence, fold_of))
+
+
+def _quantile(groups: Groups) -> float:
+    """How many errors an interval reaches to either side: by the normal distribution, or by Student's t with groups."""
+    upper = (1 + _LEVEL) / 2
+    return float(ndtri(upper) if groups.labels is None else stdtrit(max(groups.n_groups - 1, 1), upper))
 
 
 def _between(influence: np.ndarray, fold_of: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Shared factors: the scores that all views predict best, rotated to simple structure and rendered by few features."""
 
 from ._balance import balanced_factors
-from ._chance import WhitenedPair, associations, strongest_features, window_strengths
+from ._chance import LEADING, WhitenedPair, associations, strongest_features, window_strengths
 from ._nets import Nets
 from ._rendering import Weighing, dense_weights, weigh_features
 from ._rotation import Rotation, equalized, varimax
@@ -25,6 +25,7 @@ __all__ = [
     "dense_weights",
     # chance
     "WhitenedPair",
+    "LEADING",
     "associations",
     "strongest_features",
     "window_strengths",

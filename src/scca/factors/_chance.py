@@ -10,9 +10,9 @@ from ..engine import Groups, one_blas_thread, parts, together
 from ..views import View
 from ._spectrum import spectrum_of
 
-__all__ = ["WhitenedPair", "associations", "strongest_features", "window_strengths"]
+__all__ = ["LEADING", "WhitenedPair", "associations", "strongest_features", "window_strengths"]
 
-_LEADING = 5  # factors that a test looks at together
+LEADING = 5  # factors that a test looks at together
 _STEPS = 2  # of the iteration that finds leading factors
 _MOST_ENTRIES = 1 << 22  # of the scores that a thread has in memory at a time
 _FEW_ENTRIES = 1 << 17  # of scores that are not worth several threads
@@ -49,7 +49,7 @@ class WhitenedPair:
         return min(self.x.shape[1], self.y.shape[1])
 
     def associations(
-        self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int = _LEADING
+        self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int = LEADING
     ) -> np.ndarray:
         """How strongly each leading factor holds on pairs left out, for every order of the samples of y.
 
@@ -168,7 +168,7 @@ def _leading_features(view: View, n_pairs: float) -> np.ndarray:
     return view.columns(np.sort(np.argsort(-squares, kind="stable")[:count]))
 
 
-def window_strengths(associations: np.ndarray, width: int = _LEADING) -> np.ndarray:
+def window_strengths(associations: np.ndarray, width: int = LEADING) -> np.ndarray:
     """For each factor, the sum of squares of its association and of the next `width` - 1, negative ones left out."""
     squares = np.maximum(associations, 0.0) ** 2
     sums = np.cumsum(np.pad(squares, [(0, 0)] * (squares.ndim - 1) + [(1, width)]), axis=-1)
