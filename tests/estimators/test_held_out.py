@@ -198,6 +198,11 @@ class TestRefittedTest:
         np.testing.assert_allclose(one.null, other.null, rtol=1e-2, atol=1e-3)
         assert one.p_value == other.p_value
 
+    def test_a_kernel_that_does_not_vary_shares_nothing(self):
+        X = np.random.default_rng(0).standard_normal((20, 5))
+        with pytest.raises(ValueError, match="nothing in common"):
+            SparseCCA(1, kernel="precomputed", representation="primal-dual").fit(X, np.zeros((20, 20)))
+
     @pytest.mark.parametrize(("n", "rank"), [(5, 2), (20_000, 2), (4000, 3000)])
     def test_is_left_to_the_folds_for_too_few_or_too_many_pairs(self, n, rank):
         assert refitted_test([Rows(np.empty((n, rank)))] * 2, 0.25, alone(n), random_state()) is None

@@ -69,6 +69,8 @@ class WhitenedPair:
         ndarray of shape (n_orders, n_factors)
         """
         n_factors = min(n_factors, self.n_factors)
+        if not n_factors:  # a view that does not vary
+            return np.zeros((len(orders), 1))
         at_once = _at_once(len(self.x) * n_factors, len(orders))
         chunks = [orders[part] for part in parts(0, len(orders), at_once)]
         with one_blas_thread():  # the same order of sums for any number of threads
@@ -142,6 +144,8 @@ def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
     n = len(orders[0])
     features = [_leading_features(view, _MOST_PRODUCTS / (n * len(orders))) for view in views]
     x, y = (values - values.mean(axis=0) for values in features)
+    if not x.shape[1] * y.shape[1]:  # a view that does not vary
+        return np.zeros(len(orders))
     x_squares, y_squares = x * x, y * y
 
     def largest(some: np.ndarray) -> np.ndarray:
