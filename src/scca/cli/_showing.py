@@ -14,6 +14,11 @@ from ._terminal import Terminal, one_line_errors
 
 __all__ = ["explain", "lexicon", "report"]
 
+_MEANING = (
+    "on pairs left out: what the component of that rank, in a model of about as many pairs, reaches on new pairs, "
+    "whatever its words"
+)
+
 
 @one_line_errors
 def explain(
@@ -44,7 +49,7 @@ def explain(
         terminal.json({"languages": list(bilingual.languages_), **evidence, "components": listed_components})
         return
     if said := verdict_of(bilingual):
-        terminal.print(said)
+        terminal.print(said, _MEANING)
     for c in shown:
         terminal.print(f"component {c.number + 1}: {described(c)}, duality gap {max(0.0, c.dual_gap):.1e}")
         terminal.print(f"  {bilingual.languages_[0]} words: {listed(c.words[:top])}")
