@@ -301,11 +301,17 @@ class SparseCCA(FactorComponents):
         return self.fit_prepared(self.prepare(X, Y, groups))
 
     def fit_with_progress(
-        self, X: MatrixLike, Y: MatrixLike, progress: Report | None = None, checkpoint: Checkpoint | None = None
+        self,
+        X: MatrixLike,
+        Y: MatrixLike,
+        progress: Report | None = None,
+        checkpoint: Checkpoint | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """`fit`, calling `progress(what, done, total)` now and then and storing its steps in `checkpoint`."""
         with long_work(progress, checkpoint):
-            return self.fit(X, Y)
+            return self.fit(X, Y, groups=groups)
 
     def fit_prepared(self, pair: PreparedPair) -> Self:
         """Learn the components from the result of `prepare`."""

@@ -7,7 +7,7 @@ import numpy as np
 from .._types import MatrixLike
 from .._validation import check_count
 from ..engine import one_blas_thread, together
-from ._tiles import CANDIDATES, QUERIES, checked, padded, tile_size, unit_rows
+from ._tiles import CANDIDATES, QUERIES, checked, padded, product_type, tile_size, unit_rows
 
 __all__ = ["ExactIndex", "Index", "best_matches"]
 
@@ -112,13 +112,14 @@ class ExactIndex(Index):
 
     def _best_of(self, queries: np.ndarray, tiles: list[slice], top: int) -> tuple[np.ndarray, np.ndarray]:
         n, size = len(queries), tiles[0].stop - tiles[0].start
-        queries = padded(queries, QUERIES)
-        cosines = np.empty((QUERIES, size), dtype=queries.dtype)
+        dtype, precise = queries.dtype, product_type(queries.dtype)
+        queries = padded(queries, QUERIES).astype(precise, copy=False)
+        cosines = np.empty((QUERIES, size), dtype=precise)
         best: tuple[np.ndarray, np.ndarray] | None = None
         for tile in tiles:
             candidates = self._units[tile]
-            np.matmul(queries, padded(candidates, size).T.astype(queries.dtype, copy=False), out=cosines)
-            values = cosines[:n, : len(candidates)]
+            np.matmul(queries, padded(candidates, size).T.astype(precise, copy=False), out=cosines)
+            values = cosines[:n, : len(candidates)].astype(dtype, copy=False)
             if best is None or best[0].shape[1] < top:  # not all places taken yet
                 order = _largest(values, min(top, len(candidates)))
                 found = order + tile.start, np.take_along_axis(values, order, axis=1)

@@ -1,11 +1,14 @@
 """Cosines of many rows with many others, tile by tile: a fixed amount of memory, however many rows there are."""
 
+from functools import cache
+
 import numpy as np
 
 from .._types import MatrixLike
 from .._validation import check_matrix
+from ..engine import one_blas_thread
 
-__all__ = ["ALIGNED", "CANDIDATES", "QUERIES", "checked", "padded", "tile_size", "unit_rows"]
+__all__ = ["ALIGNED", "CANDIDATES", "QUERIES", "checked", "padded", "product_type", "tile_size", "unit_rows"]
 
 QUERIES, CANDIDATES = 128, 8192  # rows of a tile: 4 MiB of cosines in float32, 8 in float64, for every core
 ALIGNED = 64  # candidates of a tile are a multiple of this
@@ -36,6 +39,20 @@ def tile_size(n: int, most: int) -> int:
     """Rows of each of the tiles that `n` rows are split into, all of one size."""
     n_tiles = max(1, -(-n // most))
     return max(1, -(-n // (n_tiles * ALIGNED))) * ALIGNED
+
+
+@cache
+def product_type(dtype: np.dtype) -> np.dtype:
+    """In which precision equal rows have equal cosines wherever they stand in a tile: `dtype`, or float64.
+
+    Some kernels of BLAS for float32 sum the first rows of a matrix in another order than the others. Whether those of
+    this machine do is found out once.
+    """
+    queries = np.random.default_rng(0).standard_normal((QUERIES, 40)).astype(dtype)
+    candidates = np.broadcast_to(queries[:1], (8 * ALIGNED, 40))
+    with one_blas_thread():
+        cosines = queries @ np.ascontiguousarray(candidates).T
+    return dtype if (cosines == cosines[:, :1]).all() else np.dtype(np.float64)
 
 
 def padded(rows: np.ndarray, size: int) -> np.ndarray:
