@@ -23,7 +23,7 @@ from .._validation import (
     shown,
 )
 from .._wording import called, either
-from ..engine import Groups, Pairs, blas_threads_for, kept, preview, report, samples_elsewhere, warn
+from ..engine import Groups, Pairs, blas_threads_for, kept, preview, report, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
 from ..views import Compressed, Projector, View
@@ -36,7 +36,7 @@ from ._left_out import has_many
 from ._near_copies import near_copies
 from ._preparing import PreparedPair, Preparing
 from ._share import needed_share
-from ._sharing import Sharing, count_shared, refitted_test
+from ._sharing import Sharing, can_refit, count_shared, refitted_test
 from ._verdict import is_doubtful, verdict
 
 __all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
@@ -154,7 +154,7 @@ class FactorComponents(PairedTransformer):
 
     def _sharing(self, pair: PreparedPair, settings: FactorSettings) -> Sharing | None:
         """The test whether the pairs share anything; None if there are too many for it."""
-        if samples_elsewhere(list(pair.samples.values())):
+        if not can_refit(pair.groups, [view.shape for view in pair.views.values()]):
             return None
         preparing = self._preparing()
         views = [preparing.unweighted(samples, name) for name, samples in pair.samples.items()]

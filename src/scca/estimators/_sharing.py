@@ -10,7 +10,7 @@ from ..factors import WhitenedPair, associations, strongest_features, window_str
 from ..views import View
 from ._left_out import FEWEST_PAIRS, FoldScores, has_many, leave_out, scores_of_split, standardized
 
-__all__ = ["CHANCE", "Sharing", "count_shared", "p_values", "refitted_test"]
+__all__ = ["CHANCE", "Sharing", "can_refit", "count_shared", "p_values", "refitted_test"]
 
 CHANCE = 0.05  # level of the test whether the pairs share anything
 
@@ -88,6 +88,11 @@ def _combined(statistics: np.ndarray) -> float:
 
 def _p_value(found: float, null: np.ndarray) -> float:
     return float((1 + np.count_nonzero(null >= found)) / (1 + len(null)))
+
+
+def can_refit(groups: Groups, shapes: Sequence[tuple[int, int]]) -> bool:
+    """Whether views of these shapes are small enough for `refitted_test`."""
+    return _effort(groups, [min(shape) for shape in shapes]) is not None
 
 
 def _effort(groups: Groups, ranks: Sequence[int]) -> tuple[int, int] | None:
