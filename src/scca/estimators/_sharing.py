@@ -113,8 +113,8 @@ def count_shared(scores: FoldScores, pairs: Pairs, sharing: Sharing | None, rand
     hundreds that holds by chance does not extend it to all before. The factors after the last shared one are taken to
     hold by chance as well as the first ones of permuted pairs; without such a test, the pairs left out are permuted.
 
-    So it counts too many in about 1 of 12 data sets: what the pairs cannot tell of the shared factors is left to those
-    after them, which then are not quite chance.
+    So it counts too many in about 1 of 20 data sets, or a little more: what the pairs cannot tell of the shared factors
+    is left to those after them, which then are not quite chance.
     """
     if len(pairs) < FEWEST_PAIRS:
         return 1
