@@ -136,15 +136,18 @@ def _repeated(draw: Draw, size: int, rng: np.random.Generator) -> Draw:
     return draw_groups
 
 
+def _grouped(make: Callable[..., Draw], size: int, **settings) -> Callable[[np.random.Generator], Draw]:
+    return lambda rng: _repeated(make(rng, **settings), size, rng)
+
+
 def _noise_settings() -> Iterator[_Setting]:
     for n, p, c in ((30, 8, 2), (30, 8, 3), (40, 10, 3), (60, 15, 3), (60, 150, 3), (100, 20, 3), (200, 50, 5)):
         yield _Setting(f"{n} samples, {p} features", n, c, partial(_noise, p=p))
     yield _Setting("100 samples, 20 features, heavy tails", 100, 3, partial(_noise, p=20, tails=3.0))
-    yield _Setting(
-        "120 samples in 40 groups, 20 features",
-        *(120, 3, lambda rng: _repeated(_noise(rng, 20), 3, rng)),
-        group_size=3,
-    )
+    for n, size, p, c in ((120, 3, 20, 3), (80, 4, 8, 2), (120, 10, 8, 2)):
+        yield _Setting(
+            f"{n} samples in {n // size} groups, {p} features", n, c, _grouped(_noise, size, p=p), group_size=size
+        )
 
 
 def _planted_settings() -> Iterator[_Setting]:
@@ -164,11 +167,9 @@ def _planted_settings() -> Iterator[_Setting]:
         partial(_latent, p=60, strengths=(0.9, 0.6, 0.4), between=0.7),
     )
     yield _Setting("distinct, 1,000 x 60", 1000, 3, partial(_paired_features, p=60, correlations=distinct), _FEW_SETS)
-    yield _Setting(
-        "distinct, 180 in 60 groups x 20",
-        *(180, 3, lambda rng: _repeated(_paired_features(rng, 20, distinct), 3, rng)),
-        group_size=3,
-    )
+    for n, size, p, c in ((180, 3, 20, 3), (80, 4, 8, 2), (120, 10, 8, 2)):
+        make = _grouped(_paired_features, size, p=p, correlations=distinct)
+        yield _Setting(f"distinct, {n} in {n // size} groups x {p}", n, c, make, group_size=size)
 
 
 # --- claims -----------------------------------------------------------------------------------------------------------

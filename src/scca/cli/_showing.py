@@ -33,7 +33,7 @@ def explain(
     """The components: words and documents with weights, correlation and certificate.
 
     "On pairs left out" is the correlation to expect on new pairs of the component of that rank, strongest first, in a
-    model of about as many pairs, whatever its words; behind it, where it lies with a probability of 0.95.
+    model of about as many pairs, whatever its words; behind it, where it lies at a level of 0.95.
 
     Documents and components are counted from 1 here, and from 0 in JSON.
 

@@ -167,10 +167,10 @@ class SparseCCA(FactorComponents):
         Shared factors only: correlation of the two views' scores on pairs left out, with everything learnt from the
         other pairs. The j-th value is what the j-th strongest component of a fit to about this many pairs reaches on
         new pairs, whatever its features: each fold finds and orders its components by itself, since matching them to
-        these would let the pairs left out choose. As folds learn from fewer pairs, it is rather too low (by .00 to .08)
-        than too high.
+        these would let the pairs left out choose. As folds learn from fewer pairs, it is rather too low than too high
+        (docs/evidence has by how much).
     held_out_intervals_ : ndarray of shape (n_components_, 2)
-        Shared factors only: where that correlation lies, with a probability of at least 0.95.
+        Shared factors only: where that correlation lies, at a level of 0.95.
     n_folds_ : int
         Shared factors only: number of fits for these.
     p_value_ : float

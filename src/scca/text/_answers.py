@@ -41,7 +41,7 @@ class Component:
         Correlation on pairs left out: what the component of this rank, in a fit to about this many pairs, reaches on
         new pairs. None for an anchored component.
     held_out_interval : tuple of two floats, or None
-        Where that correlation lies, with a probability of 0.95.
+        Where that correlation lies, at a level of 0.95.
     """
 
     number: int

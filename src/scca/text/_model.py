@@ -49,8 +49,8 @@ class BilingualModel(Generating, Translating, BaseEstimator):
     Parameters
     ----------
     n_components : int or "auto", default="auto"
-        "auto": as many as hold on pairs left out better than chance, at most 200; with `anchors` 200, or as many as the
-        documents allow. More components find mates better, but there is more to read.
+        "auto": as many as hold on pairs left out better than chance, at most 200 and half as many as pairs; with
+        `anchors` 200, or as many as the documents allow. More components find mates better, but there is more to read.
     lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, for both languages
     min_df : int or "auto", default="auto"
         Words in fewer training documents are left out. "auto" is 2 for shared factors with ten documents or more, since
