@@ -417,7 +417,7 @@ class TestGroups:
     @pytest.mark.parametrize(
         ("groups", "message"),
         [
-            ([0, 1], "groups must be one label for each sample, n_samples=60; got 2 labels"),
+            ([0, 1], "groups must be one label for each of n_samples=60; got 2 labels"),
             (np.zeros((60, 2)), r"got an array of shape \(60, 2\)"),
             (np.zeros(60), "groups must name at least 2 groups, so that one can be left out; got 1"),
             ([None] * 30 + [1] * 30, "some are missing"),

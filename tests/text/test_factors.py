@@ -183,7 +183,7 @@ class TestShell:
     @pytest.mark.parametrize(
         ("lines", "complaint"),
         [
-            (["a", "b"], "--groups must be one label for each sample, .* documents; got 2 labels"),
+            (["a", "b"], "--groups must be one label for each of 240 documents; got 2 labels"),
             (["a", "", "b"], "line 2 is empty; give every pair the label of its group"),
         ],
     )
