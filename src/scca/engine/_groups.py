@@ -37,7 +37,8 @@ class Groups:
         if array.shape != (n,):
             got = counted(len(array), "label") if array.ndim == 1 else f"an array of shape {array.shape}"
             raise ValueError(
-                f"{called('groups')} must be one label for each of {called('n_samples', n)}; got {got}: label all of them."
+                f"{called('groups')} must be one label for each of {called('n_samples', n)}; got {got}: label "
+                "all of them."
             )
         if any(label is None or label != label for label in array.tolist()):
             raise ValueError(f"{called('groups')} must be one label for each sample; some are missing: add them.")
