@@ -23,7 +23,8 @@ def halved(file, **arrays):
     if half and written + 1 == last:
         file.write(b"PK")
         file.flush()
-        os.kill(os.getpid(), sent)
+        os.kill(os.getpid(), sent)  # stops the main thread here; another thread goes on, and writes the whole file
+        file.seek(0)
     store(file, **arrays)
 checkpoint.np = type("numpy", (), {**vars(np), "savez": staticmethod(halved)})
 write = checkpoint.Checkpoint.write
