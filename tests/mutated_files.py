@@ -35,7 +35,7 @@ VALUES = [
     *({"$strings": [1]}, {"$strings": [["x"]]}, {"$strings": ["x"] * 5}, {"$dict": []}, {"$dict": {"n_jobs": 10**6}}),
     *({"$tuple": [1, 10**9]}, {"$tuple": 5}, {"$sparse": []}, {"$object": "Kernel", "state": {}}),
     *({"$object": "TextVectorizer", "state": {}}, {"$object": "SparseCCA", "state": {}}, {"$object": "eval"}),
-    *({"$object": "Preparation", "state": {}}, {"$object": "Preparation", "state": {"normalize": True}}),
+    *({"$object": "Preparation", "state": {}}, {"$object": "Preparation", "state": {"scale": "rows"}}),
 ]
 
 

@@ -54,24 +54,39 @@ def clarabel_optimum(X, K, k, mu, gamma, *, fit_dual=True):
     return problem.value
 
 
-def prepare(X, center=True, normalize=True):
+def prepare(X, center=True, scale="rows"):
     """Centred and scaled samples, dense."""
     X = np.asarray(X, dtype=float)
+    spread = X.std(axis=0)
     if center:
         X = X - X.mean(axis=0)
-    if normalize:
+    if scale in ("columns", "both"):
+        X = np.where(spread > 0, X, 0) / np.where(spread > 0, spread, 1)
+    if scale == "rows":
         norms = np.linalg.norm(X, axis=1, keepdims=True)
         X = X / np.where(norms > 1e-12, norms, 1)
+    if scale == "both":
+        b, size = shrinkage(X)
+        X = X / np.sqrt(b * size + (1 - b) * np.sum(X**2, axis=1, keepdims=True))
     return X
 
 
-def prepare_kernel(K, center=True, normalize=True):
+def shrinkage(X):
+    """b and s^2 of the shrunken norm, by its definition over pairs of different samples."""
+    q = np.sum(X**2, axis=1)
+    others = ~np.eye(len(X), dtype=bool)
+    one_of_m = np.mean((X @ X.T)[others] ** 2) / np.mean(np.outer(q, q)[others])
+    by_chance = 2 * one_of_m / (q.var() / q.mean() ** 2) if q.var() > 0 else np.inf
+    return min(1, max(one_of_m, by_chance)), q.mean()
+
+
+def prepare_kernel(K, center=True, scale="rows"):
     """The kernel matrix of centred and scaled samples, dense."""
     n = len(K)
     if center:
         H = np.eye(n) - 1 / n
         K = H @ K @ H
-    if normalize:
+    if scale == "rows":
         d = np.sqrt(np.diag(K))
         K = K / np.outer(d, d)
     return K

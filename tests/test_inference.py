@@ -175,7 +175,7 @@ class TestPermutationTest:
         folds = [(np.arange(1, 12), np.array([0])), (np.arange(1, 12), np.arange(12))]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            test = permutation_test(KernelCCA(2, normalize=False), X, Y, n_permutations=3, cv=folds, random_state=0)
+            test = permutation_test(KernelCCA(2, scale=None), X, Y, n_permutations=3, cv=folds, random_state=0)
         assert test.statistics[0] != 0
         assert test.statistics[1] == 0
         assert not test.null[:, 1].any()
@@ -212,7 +212,7 @@ class TestWhatMustNotMatter:
     @pytest.mark.parametrize(
         "model",
         # the ridge of factors is beside samples of unit norm
-        [factors(2, tol=1e-11), anchored(2, tol=1e-11), anchored(2, tol=1e-11, normalize=False)],
+        [factors(2, tol=1e-11), anchored(2, tol=1e-11), anchored(2, tol=1e-11, scale=None)],
     )
     def test_scale_of_a_view(self, model, views):
         X, Y = views

@@ -7,7 +7,17 @@ import scipy.sparse as sp
 
 from ._validation import check_choice, check_count, check_flag, check_keywords, check_matrix, check_structure, shown
 from .text import BilingualModel, TextVectorizer
-from .views import Kernel, KernelPreparation, Landmarks, LowRankPreparation, Preparation, Projector, RandomFeatures
+from .views import (
+    SCALES,
+    Kernel,
+    KernelPreparation,
+    Landmarks,
+    LowRankPreparation,
+    Norm,
+    Preparation,
+    Projector,
+    RandomFeatures,
+)
 
 __all__ = ["check_loaded"]
 
@@ -113,23 +123,29 @@ def _check_components(model: Any) -> int:
     if hasattr(model, "held_out_intervals_"):
         _check_array(model.held_out_intervals_, "held_out_intervals_", (c, 2))
     _require(isinstance(getattr(model, "verdict_", ""), str), "verdict_ is no text")
+    for name in ("x_scale_", "y_scale_"):
+        check_choice(getattr(model, name), name, SCALES)
     return c
 
 
 def _check_preparation(preparation: Any, count: int) -> int:
     """The number of rows of directions after this preparation of samples with `count` features."""
     if isinstance(preparation, Preparation):
-        for name in ("mean", "feature_weights"):
+        for name in ("mean", "spread", "feature_weights"):
             if getattr(preparation, name) is not None:
                 _check_numbers(getattr(preparation, name), name, (count,))
         offset = _check_array(preparation.offset, "offset", (None,), kinds="i")
         rises = len(offset) == 0 or (offset[0] >= 0 and offset[-1] < count and bool((offset[1:] > offset[:-1]).all()))
         _require(rises, f"offset holds columns that do not rise from 0 to {count - 1}")
-        check_flag(preparation.normalize, "normalize")
+        check_choice(preparation.scale, "scale", SCALES)
+        _check_norm(preparation.norm)
+        _check_spread(preparation.spread)
+        _require(_is_number(preparation.unit) and preparation.unit > 0, "the unit of a view is not positive")
         check_flag(preparation.blank, "blank")
         return count
     if isinstance(preparation, LowRankPreparation):
         _require(_is_number(preparation.error), f"the error of a kernel is {shown(preparation.error)}")
+        _check_columns(preparation.spread, count)
         _require(isinstance(preparation.preparation, Preparation), "a part of a preparation is something else")
         return _check_preparation(preparation.preparation, _check_map(preparation.map, count))
     _require(isinstance(preparation, KernelPreparation), "a preparation is something else")
@@ -139,11 +155,33 @@ def _check_preparation(preparation: Any, count: int) -> int:
         rows = count
     else:
         rows = _check_training(preparation.kernel, preparation.training, count)
+    _check_norm(preparation.norm)
+    _check_columns(preparation.spread, count)
+    _require((preparation.norm is None) == (preparation.scale is None), "a kernel has norms without a rule for them")
     for name in ("means", "scale"):
         if getattr(preparation, name) is not None:
             _check_numbers(getattr(preparation, name), name, (rows,))
     _require(_is_number(preparation.grand_mean), f"grand_mean is {shown(preparation.grand_mean)}")
     return rows
+
+
+def _check_norm(norm: Any) -> None:
+    if norm is None:
+        return
+    _require(
+        isinstance(norm, Norm) and _is_number(norm.shrinkage) and _is_number(norm.size), "a norm is something else"
+    )
+    _require(0 <= norm.shrinkage <= 1 and norm.size >= 0, "a norm is shrunk by more than all, or negative")
+
+
+def _check_columns(spread: Any, count: int) -> None:
+    if spread is not None:
+        _check_numbers(spread, "spread", (count,))
+        _check_spread(spread)
+
+
+def _check_spread(spread: np.ndarray | None) -> None:
+    _require(spread is None or bool((spread >= 0).all()), "a column has a negative spread")
 
 
 def _check_training(kernel: Kernel, training: Any, count: int) -> int:

@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 from ._types import MatrixLike, PenaltyLike
 from ._validation import check_count, check_matrix, check_same_samples, check_tolerance
 from .solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_path
-from .views import Preparation
+from .views import Preparation, Scale
 
 __all__ = ["Generated", "Generator"]
 
@@ -60,9 +60,10 @@ class Generator:
     ----------
     X, Y : {array, sparse matrix} of shape (n_samples, n_features)
         Training pairs.
-    center, normalize : bool, default=True
+    center : bool, default=True
+    scale : {"columns", "rows", "both"} or None, default="rows"
     x_preparation, y_preparation : scca.views.Preparation, optional
-        Replace `center` and `normalize`: those of a fitted model (`x_preparation_`, `y_preparation_`) apply its feature
+        Replace `center` and `scale`: those of a fitted model (`x_preparation_`, `y_preparation_`) apply its feature
         weights here too, and leave out features that it does not read.
     tol : float, default=1e-6
         Duality gap to reach, relative to ||k||^2.
@@ -75,7 +76,7 @@ class Generator:
         Y: MatrixLike,
         *,
         center: bool = True,
-        normalize: bool = True,
+        scale: Scale = "rows",
         x_preparation: Preparation | None = None,
         y_preparation: Preparation | None = None,
         tol: float = 1e-6,
@@ -84,7 +85,7 @@ class Generator:
         X, Y = check_matrix(X, "X"), check_matrix(Y, "Y")
         check_same_samples(X, Y)
         self._tol, self._max_iter = check_tolerance(tol), check_count(max_iter, "max_iter")
-        prepare = partial(Preparation.fit, center=center, normalize=normalize)
+        prepare = partial(Preparation.fit, center=center, scale=scale)
         self._x_view = (x_preparation or prepare(X)).transform(X)
         self._y_preparation = y_preparation or prepare(Y)
         self._y_view = self._y_preparation.transform(Y)

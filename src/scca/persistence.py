@@ -29,11 +29,22 @@ from ._validation import check_structure, shown
 from ._version import __version__
 from .estimators import KernelCCA, LowRankKernel, SparseCCA, SparseCCACV
 from .text import BilingualModel, TextVectorizer
-from .views import Kernel, KernelPreparation, Landmarks, LowRankPreparation, Preparation, Projector, RandomFeatures
+from .views import (
+    UNIT,
+    Kernel,
+    KernelPreparation,
+    Landmarks,
+    LowRankPreparation,
+    Norm,
+    Preparation,
+    Projector,
+    RandomFeatures,
+)
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "scca-model", 2
+FORMAT, VERSION = "scca-model", 3
+_READ = (2, VERSION)  # the versions that are read
 _MANIFEST = "manifest.json"
 _STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -43,7 +54,8 @@ _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _QUOTED = 200  # characters quoted of another library's message
 _MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
 _LOW_RANK = (LowRankKernel, LowRankPreparation, Landmarks, RandomFeatures)
-_PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, Preparation, KernelPreparation, Kernel, *_LOW_RANK)}
+_PREPARING = (Preparation, KernelPreparation, Norm)
+_PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, *_PREPARING, Kernel, *_LOW_RANK)}
 _CLASSES: dict[str, Any] = {**_MODELS, **_PARTS}
 
 
@@ -205,11 +217,11 @@ class _Reader:
         if manifest.get("format") != FORMAT:
             raise ModelFileError(f"{self._path} is not a model file of scca; name one that scca wrote.")
         version, writer = manifest["version"], str(manifest["written_by"])[:_QUOTED]
-        if version != VERSION:
+        if version not in _READ:
             remedy = "update scca" if version > VERSION else "fit the model again"
             raise ModelFileError(
                 f"{self._path} has format {shown(version)}, written by {' '.join(writer.split())}, and this version "
-                f"reads format {VERSION}; {remedy}."
+                f"reads formats {' and '.join(map(str, _READ))}; {remedy}."
             )
         if hashlib.sha256(content).hexdigest().encode() != self._archive.comment:
             raise ModelFileError(f"{self._path} is damaged: its manifest fails its checksum; write it again.")
@@ -247,6 +259,8 @@ class _Reader:
     def _object(self, tree: Any) -> Any:
         cls = _CLASSES[tree["$object"]]
         state = {name: self._decode(item) for name, item in tree["state"].items()}
+        if self._manifest["version"] == 2:
+            state = _from_format_2(cls, state)
         if not issubclass(cls, BaseEstimator):
             return cls(**state)
         known = cls().get_params(deep=False)
@@ -281,6 +295,19 @@ class _Reader:
         if stream.hexdigest() != self._manifest["members"][name]:
             raise ModelFileError(f"{self._path} is damaged: {name} fails its checksum; write it again.")
         return array
+
+
+def _from_format_2(cls: type, state: dict[str, Any]) -> dict[str, Any]:
+    """The state of an object as it is now: format 2 had `normalize` for what is now one of several scalings."""
+    if cls is KernelPreparation:
+        return {**state, "norm": None if state["scale"] is None else UNIT}
+    if "normalize" not in state:
+        return state
+    scale = "rows" if state["normalize"] else None
+    others = {name: value for name, value in state.items() if name != "normalize"}
+    if cls is Preparation:
+        return {**others, "scale": scale, "norm": UNIT if scale else None}
+    return {**others, "scale": scale, "x_scale_": scale, "y_scale_": scale}
 
 
 class _Hashing:

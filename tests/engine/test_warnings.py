@@ -135,7 +135,7 @@ class TestUsersLine:
     @pytest.mark.parametrize("model", [SparseCCA(3), KernelCCA(3)])
     def test_exhausted(self, model, rng):
         X = rng.standard_normal((12, 2)) @ rng.standard_normal((2, 5))
-        model.set_params(normalize=False)
+        model.set_params(scale=None)
         assert self.files(lambda: model.fit(X, rng.standard_normal((12, 4)))) == {__file__}
 
     def test_components_that_stop_short_or_are_empty(self, views):

@@ -18,7 +18,7 @@ from scca.views import DeflatedView, LinearKernelView, Preparation, StoredKernel
 
 N = 25
 NAMES = ["sequential", "cross-energy", list(range(N - 1, -1, -1))]
-PREPARED = {"center": True, "normalize": True}
+PREPARED = {"center": True, "scale": "rows"}
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ class TestCrossEnergy:
         X, Y = rng.standard_normal((60, 40)), rng.standard_normal((60, 30))
         X[17] *= 8
         Y[17] *= 8
-        left, right = (Preparation.fit(A, normalize=False).transform(A) for A in (X, Y))
+        left, right = (Preparation.fit(A, scale=None).transform(A) for A in (X, Y))
         right = LinearKernelView(right)
         counted = Counting(left), Counting(right)
         order = CrossEnergy(affordable=59).ranked(*counted)

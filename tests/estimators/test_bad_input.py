@@ -228,7 +228,7 @@ class TestAll:
             model.score(X * scale, Y)
 
     @pytest.mark.parametrize("value", [*ODD, None])
-    @pytest.mark.parametrize("name", ["center", "normalize"])
+    @pytest.mark.parametrize("name", ["center"])
     def test_flags(self, estimator, X, Y, name, value):
         with pytest.raises(ValueError, match=f"^{name} must be True or False; got"):
             estimator(1, **{name: value}).fit(X, Y)
@@ -251,8 +251,8 @@ class TestAll:
             estimator(1, kernel=value).fit(X, Y)
 
     def test_numpy_values_of_settings(self, estimator, X, Y):
-        plain = estimator(1, center=False, normalize=True, n_jobs=1).fit(X, Y)
-        model = estimator(np.int64(1), center=np.False_, normalize=np.True_, n_jobs=np.int32(1)).fit(X, Y)
+        plain = estimator(1, center=False, scale="rows", n_jobs=1).fit(X, Y)
+        model = estimator(np.int64(1), center=np.False_, scale="rows", n_jobs=np.int32(1)).fit(X, Y)
         np.testing.assert_array_equal(model.x_weights_, plain.x_weights_)
 
     def test_long_arrays_are_not_quoted(self, estimator, X, Y):
@@ -308,7 +308,7 @@ class TestAll:
         ):
             estimator(1, kernel="precomputed").fit(first, K)
         with pytest.raises(ValueError, match=r"Y must be positive semi-definite; .* -0\.5 times the largest"):
-            estimator(1, kernel="precomputed", center=False, normalize=False).fit(first, K)
+            estimator(1, kernel="precomputed", center=False, scale=None).fit(first, K)
 
     def test_strongly_indefinite_kernel_function(self, estimator, X, Y):
         with pytest.raises(ValueError, match="must be positive semi-definite; its smallest eigenvalue is"):
@@ -320,7 +320,7 @@ class TestAll:
 
     def test_conditionally_positive_kernel(self, estimator, X, Y):
         """Centred, minus squared distances are twice the inner products of the centred samples."""
-        model = estimator(1, kernel=minus_square_distance, normalize=False).fit(X, Y)
+        model = estimator(1, kernel=minus_square_distance, scale=None).fit(X, Y)
         assert model.n_components_ == 1
 
     @pytest.mark.parametrize("least", [-1e-15, -1e-7, -9e-4])
@@ -328,7 +328,7 @@ class TestAll:
         vectors, _ = np.linalg.qr(np.hstack([np.ones((10, 1)), rng.standard_normal((10, 9))]))  # centred already
         K = vectors @ np.diag([0, *np.linspace(1, 0.5, 8), least]) @ vectors.T
         first = X @ X.T if estimator is KernelCCA else X
-        assert estimator(1, kernel="precomputed", normalize=False).fit(first, K).n_components_ == 1
+        assert estimator(1, kernel="precomputed", scale=None).fit(first, K).n_components_ == 1
 
 
 def minus_square_distance(a, b):
@@ -393,7 +393,7 @@ class TestAnchoredOnly:
             anchored(1, **{name: value}).fit(X, Y)
 
     def test_gamma_may_be_nothing(self, X, Y):
-        assert anchored(1, mu="auto*0.01", gamma=0).fit(X, Y).gamma_[0] == 0
+        assert anchored(1, mu="auto*0.01", gamma=0, scale="rows").fit(X, Y).gamma_[0] == 0
 
     @pytest.mark.parametrize("value", ["x", "best", "random", {}, 3, True, b"best", np.array([[0]]), [0.5]])
     def test_odd_anchors(self, X, Y, value):
@@ -474,4 +474,4 @@ class TestSparse:
         Y = np.array([[0.0], [0], [1], [-1]])
         with pytest.raises(ValueError, match="X and Y have nothing in common"), warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
-            estimator(1, normalize=False).fit(X, Y)
+            estimator(1, scale=None).fit(X, Y)

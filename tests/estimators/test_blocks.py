@@ -115,7 +115,7 @@ class TestTheModelOfBlocks:
 
     def test_without_feature_weights_centring_and_scaling(self, store):
         views = planted(store)
-        here, there = both_ways(views, feature_weights=None, center=False, normalize=False)
+        here, there = both_ways(views, feature_weights=None, center=False, scale=None)
         assert_same_model(there, here, views)
 
     def test_with_some_features(self, store):

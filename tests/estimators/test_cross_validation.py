@@ -211,11 +211,11 @@ class TestViews:
 
     @pytest.mark.parametrize("scoring", ["correlation", "retrieval"])
     @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-    @pytest.mark.parametrize("normalize", [True, False])
+    @pytest.mark.parametrize("scale", ["rows", None])
     @both
-    def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, normalize, make):
+    def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, scale, make):
         X, Y = pairs
-        settings = {"scoring": scoring, "normalize": normalize, "tol": 1e-9, "feature_weights": None}
+        settings = {"scoring": scoring, "scale": scale, "tol": 1e-9, "feature_weights": None}
         linear = make(3, representation="primal-dual", **settings).fit(X, Y)
         second = make(3, kernel="precomputed", **settings).fit(X, store(Y @ Y.T))
         np.testing.assert_allclose(split_scores(second), split_scores(linear), atol=1e-6)
@@ -237,7 +237,7 @@ class TestViews:
         X = shared @ rng.standard_normal((2, 6)) + 0.1 * rng.standard_normal((24, 6))
         Y = shared @ rng.standard_normal((2, 5))
         with pytest.warns(ConvergenceWarning) as caught:
-            model = small(4, mu_factors=(0.1, 0.2), normalize=False).fit(X, Y)
+            model = small(4, mu_factors=(0.1, 0.2), scale=None).fit(X, Y)
         assert model.n_components_ == 2
         np.testing.assert_array_equal(model.component_scores_[:, 2], model.component_scores_[:, 1])
         np.testing.assert_array_equal(model.component_scores_[:, 3], model.component_scores_[:, 1])

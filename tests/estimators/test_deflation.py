@@ -43,7 +43,7 @@ class Fitted:
             3,
             representation=representation,
             kernel="precomputed" if kernels else "linear",
-            **{"feature_weights": None, "anchors": "sequential", "tol": EXACT, **settings},
+            **{"feature_weights": None, "anchors": "sequential", "tol": EXACT, "scale": "rows", **settings},
         ).fit(*(self.store(self.as_given(name, self.views[name][0])) for name in "XY"))
 
     def as_given(self, name, samples):

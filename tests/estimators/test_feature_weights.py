@@ -63,7 +63,7 @@ def test_held_out_r2_is_that_of_regressions_without_the_sample(views, store):
 def test_a_constant_feature_keeps_the_least_weight(views):
     X, Y = views
     X[:, 8] = 3.0
-    x_weights, y_weights = shared_weights(prepared(X, normalize=False), prepared(Y, normalize=False))
+    x_weights, y_weights = shared_weights(prepared(X, scale=None), prepared(Y, scale=None))
     assert x_weights[8] == pytest.approx(0.02**0.25)
     assert np.isfinite(x_weights).all()
     assert np.isfinite(y_weights).all()
@@ -75,7 +75,7 @@ def test_a_constant_feature_keeps_the_least_weight(views):
 def test_a_weighted_model_is_that_of_weighted_data(views, store, representation):
     """Anchored; factors read chosen features only, whose weights test_factors.py multiplies by hand."""
     X, Y = views
-    settings = {"representation": representation, "tol": 1e-9, **ANCHORED}
+    settings = {"representation": representation, "tol": 1e-9, "scale": "rows", **ANCHORED}
     model = SparseCCA(3, **settings).fit(store(X), store(Y))
     weighted = X * model.x_feature_weights_, Y * model.y_feature_weights_
     plain = SparseCCA(3, feature_weights=None, **settings).fit(*weighted)
@@ -128,13 +128,14 @@ def test_elimination_ends_with_the_features_asked_for(rng):
     assert [np.count_nonzero(weights) for weights in share] == [30, 20]
 
 
+@pytest.mark.parametrize("scale", ["rows", "both"])
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-def test_features_left_are_judged_as_if_there_were_no_others(rng, store):
+def test_features_left_are_judged_as_if_there_were_no_others(rng, store, scale):
     """Dropping features is the same as never having had them: norms are those over the features left."""
     X, Y = rng.standard_normal((30, 80)), rng.standard_normal((30, 70))
-    first, second = shared_weights(prepared(store(X)), prepared(store(Y)), 60)
+    first, second = shared_weights(prepared(store(X), scale=scale), prepared(store(Y), scale=scale), 60)
     left = [np.flatnonzero(weights) for weights in (first, second)]
-    again = shared_weights(prepared(store(X[:, left[0]])), prepared(store(Y[:, left[1]])))
+    again = shared_weights(*(prepared(store(V[:, kept]), scale=scale) for V, kept in zip((X, Y), left, strict=True)))
     np.testing.assert_allclose(first[left[0]], again[0], rtol=1e-9)
     np.testing.assert_allclose(second[left[1]], again[1], rtol=1e-9)
 
@@ -146,7 +147,7 @@ def test_many_pairs_are_sampled(monkeypatch, rng):
     monkeypatch.setattr(module, "MOST_PAIRS", 20)
     rows = np.unique(np.linspace(0, 59, 20).astype(int))
     few = shared_weights(prepared(X[rows]), prepared(Y[rows]))
-    np.testing.assert_array_equal(SparseCCA(1, **ANCHORED).fit(X, Y).x_feature_weights_, few[0])
+    np.testing.assert_array_equal(SparseCCA(1, scale="rows", **ANCHORED).fit(X, Y).x_feature_weights_, few[0])
 
 
 @pytest.mark.parametrize("n_components", [10, 40])

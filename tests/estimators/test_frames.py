@@ -400,7 +400,7 @@ class TestRefit:
         if estimator in (SparseCCA, anchored):
             halves = np.zeros((40, 1)), np.zeros((40, 1))
             halves[0][:2, 0] = halves[1][2:4, 0] = 1, -1
-            yield {"normalize": False}, halves  # nothing in common
+            yield {"scale": None}, halves  # nothing in common
 
     def test_a_failed_one_leaves_the_model_as_it_was(self, estimator, frames):
         X, Y = frames

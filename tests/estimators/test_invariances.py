@@ -71,8 +71,8 @@ class TestAnchored:
     @given(SEEDS, st.floats(1e-3, 1e3), st.floats(1e-3, 1e3))
     def test_scaling_a_view_at_automatic_penalties(self, seed, a, b):
         X, Y, _ = pairs(seed)
-        base = fitted(X, Y, normalize=False)
-        scaled = fitted(a * X, b * Y, normalize=False)
+        base = fitted(X, Y, scale=None)
+        scaled = fitted(a * X, b * Y, scale=None)
         assert scaled.anchors_ == base.anchors_
         close(scaled.x_weights_ * a, base.x_weights_)
         close(scaled.y_weights_ * b * b, base.y_weights_)
@@ -138,7 +138,7 @@ class TestKernelCCA:
         """Kernel CCA sees inner products alone."""
         X, Y, rng = pairs(seed)
         rotation = np.linalg.qr(rng.standard_normal((X.shape[1], X.shape[1])))[0]
-        base, rotated = KernelCCA(1).fit(X, Y), KernelCCA(1).fit(X @ rotation, Y)
+        base, rotated = (KernelCCA(1, scale="rows").fit(A, Y) for A in (X, X @ rotation))
         np.testing.assert_allclose(rotated.canonical_values_, base.canonical_values_, rtol=1e-8)
 
 

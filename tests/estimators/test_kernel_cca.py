@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from scca import KernelCCA
 from scca.datasets import make_planted
 
-PLAIN = {"normalize": False}
+PLAIN = {"scale": None}
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_linear_kernel_is_primal_cca(tall, r, store):
 def test_no_regularisation_is_classical_cca(tall):
     X, Y = tall
     model = KernelCCA(4, regularization=0, **PLAIN).fit(X, Y)
-    Qx, Qy = (np.linalg.qr(prepare(A, normalize=False))[0] for A in (X, Y))
+    Qx, Qy = (np.linalg.qr(prepare(A, scale=None))[0] for A in (X, Y))
     expected = np.linalg.svd(Qx.T @ Qy, compute_uv=False)
     np.testing.assert_allclose(model.canonical_values_, expected, rtol=1e-10)
     np.testing.assert_allclose(model.correlations_, expected, rtol=1e-10)
@@ -62,7 +62,7 @@ def test_no_regularisation_is_classical_cca(tall):
 def test_full_regularisation_gives_the_singular_values_of_the_cross_product(tall):
     X, Y = tall
     model = KernelCCA(4, regularization=1, **PLAIN).fit(X, Y)
-    cross = prepare(X, normalize=False).T @ prepare(Y, normalize=False)
+    cross = prepare(X, scale=None).T @ prepare(Y, scale=None)
     np.testing.assert_allclose(model.canonical_values_, np.linalg.svd(cross, compute_uv=False), rtol=1e-10)
 
 
@@ -71,7 +71,7 @@ def test_constraint_and_stationarity(kernel):
     """a'((1 - r) K^2 + r K) a = 1, and K_x K_y b = value * ((1 - r) K_x^2 + r K_x) a."""
     X, Y = make_planted(25, 60, 40, n_active=5, random_state=0).views
     r = 0.2
-    model = KernelCCA(5, regularization=r, kernel=kernel).fit(X, Y)
+    model = KernelCCA(5, regularization=r, kernel=kernel, scale="rows").fit(X, Y)
     kernels = []
     for data in (X, Y):
         K = pairwise_kernels(data, metric=kernel)
@@ -113,6 +113,7 @@ def test_storages_agree():
     reference = KernelCCA(3).fit(X.toarray(), Y.toarray())
     for model in (KernelCCA(3).fit(X, Y), KernelCCA(3).fit(X.tocsc(), Y.toarray())):
         np.testing.assert_allclose(model.transform(X), reference.transform(X.toarray()), atol=1e-8)
+    reference = KernelCCA(3, scale="rows").fit(X.toarray(), Y.toarray())
     gram = KernelCCA(3, kernel="precomputed").fit((X @ X.T).toarray(), (Y @ Y.T).toarray())
     np.testing.assert_allclose(
         gram.transform((X @ X.T).toarray(), diagonal=(X @ X.T).diagonal()), reference.transform(X.toarray()), atol=1e-8

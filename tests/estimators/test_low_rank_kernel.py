@@ -22,7 +22,7 @@ MODELS = [
     SparseCCA(3, held_out=0, **GAMMA),
     SparseCCA(3, representation="dual-dual", rendering="dense", held_out=0, **GAMMA),
     SparseCCA(2, anchors="cross-energy", representation="dual-primal", **GAMMA),
-    SparseCCA(2, held_out=3, center=False, normalize=False, **GAMMA),
+    SparseCCA(2, held_out=3, center=False, scale=None, **GAMMA),
     KernelCCA(3, **GAMMA),
 ]
 
@@ -47,11 +47,13 @@ def test_full_rank_is_the_stored_kernel(pair, new, model, method):
     for views in (pair, new):
         for mine, other in zip(low.transform_pair(*views), stored.transform_pair(*views), strict=True):
             mine = mine * np.sign(np.sum(mine * other, axis=0))
-            if model.normalize and views is new:  # the norm of a new sample is that of its part in the span of Z
+            if (
+                model.scale is not None and views is new
+            ):  # the norm of a new sample is that of its part in the span of Z
                 mine, other = (scores / np.linalg.norm(scores, axis=1, keepdims=True) for scores in (mine, other))
             np.testing.assert_allclose(mine, other, atol=1e-6 * np.abs(other).max())
     np.testing.assert_allclose(low.score(*new), stored.score(*new), rtol=1e-9)
-    if not model.normalize:
+    if model.scale is None:
         np.testing.assert_allclose(low.held_out_correlations_, stored.held_out_correlations_, atol=1e-6)
 
 
@@ -62,7 +64,8 @@ def test_scores_are_weights_times_the_approximated_kernel(pair, store, method):
     """Also those of the training samples alone; the certificate is of this problem."""
     X, Y = map(store, pair)
     model = KernelCCA(2, kernel=LowRankKernel("rbf", 30, method=method), **GAMMA).fit(X, Y)
-    F = model.y_preparation_.preparation.transform(model.y_preparation_.map.rows(Y)).columns(np.arange(30))
+    rows = model.y_preparation_.map.rows(store(pair[1] / np.std(pair[1], axis=0)))
+    F = model.y_preparation_.preparation.transform(rows).columns(np.arange(30))
     np.testing.assert_allclose(model.transform_y(Y), F @ (F.T @ model.y_weights_), atol=1e-9)
     np.testing.assert_allclose(model.transform_y(Y[7:8]), model.transform_y(Y)[7:8], atol=1e-9)
     sparse = SparseCCA(2, kernel=LowRankKernel("rbf", 30, method=method), held_out=0, **GAMMA).fit(X, Y)
@@ -88,7 +91,7 @@ def test_a_function_of_two_rows(pair):
     def k(a, b):
         return float(np.exp(-0.02 * np.sum((a - b) ** 2)))
 
-    by_name = SparseCCA(2, kernel=LowRankKernel("rbf", 40), held_out=0, **GAMMA)
+    by_name = SparseCCA(2, kernel=LowRankKernel("rbf", 40), held_out=0, scale=("both", "rows"), **GAMMA)
     by_function = SparseCCA(2, kernel=LowRankKernel(k, 40), held_out=0)
     with pytest.warns(scca.DataWarning, match="relative error"):
         scores = [model.fit(X, Y).transform_y(Y) for model in (by_name, by_function)]

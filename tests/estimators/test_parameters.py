@@ -85,7 +85,7 @@ FACTORS = {
     "kernel": Case("linear", "rbf", ("y_weights_", "transform_y"), DUAL),
     "kernel_params": Case({"gamma": 0.02}, {"gamma": 0.5}, ("y_weights_", "transform_y"), DUAL | {"kernel": "rbf"}),
     "center": Case(True, False, (*WEIGHTS, *SCORES)),
-    "normalize": Case(True, False, (*WEIGHTS, *SCORES)),
+    "scale": Case("rows", None, (*WEIGHTS, *SCORES)),
     "tol": Case(1e-9, 0.9, ("dual_gap_", "n_iter_", "n_passes_"), MANY),
     "max_iter": Case(1000, 1, ("dual_gap_", "n_iter_", "n_passes_"), MANY),
     "n_jobs": Case(None, 2, (), RBF),
@@ -107,7 +107,7 @@ ANCHORED_CASES = {
         {"gamma": 0.02}, {"gamma": 0.05}, ("y_rotations_", "transform_y"), ANCHORED | {"kernel": "rbf"}
     ),
     "center": Case(True, False, ("mu_", "x_rotations_", "y_rotations_", *SCORES), ANCHORED),
-    "normalize": Case(True, False, ("mu_", "x_rotations_", "y_rotations_", *SCORES), ANCHORED),
+    "scale": Case("rows", None, ("mu_", "x_rotations_", "y_rotations_", *SCORES), ANCHORED),
     "algorithm": Case("working-set", "greedy", ("n_iter_", "n_passes_"), ANCHORED),
     "tol": Case(1e-9, 1e-2, ("dual_gap_", "n_iter_", "n_passes_"), ANCHORED | {"algorithm": "greedy"}),
     "max_iter": Case(1000, 1, ("dual_gap_", "n_iter_", "n_passes_"), ANCHORED | {"algorithm": "greedy"}),
@@ -124,7 +124,7 @@ KERNEL_CCA = {
     "kernel": Case("linear", "rbf", ("canonical_values_", "x_weights_", "y_weights_", *SCORES)),
     "kernel_params": Case({"gamma": 0.02}, {"gamma": 0.05}, ("x_weights_", "y_weights_", *SCORES), {"kernel": "rbf"}),
     "center": Case(True, False, ("canonical_values_", "x_weights_", "y_weights_", *SCORES)),
-    "normalize": Case(True, False, ("canonical_values_", "x_weights_", "y_weights_", *SCORES)),
+    "scale": Case("rows", None, ("canonical_values_", "x_weights_", "y_weights_", *SCORES)),
     "feature_weights": Case(None, "shared", ("x_feature_weights_", "y_feature_weights_", "x_weights_", *SCORES)),
     "n_features": Case(None, 10, ("x_feature_weights_", *SCORES), {"feature_weights": "shared"}),
     "n_jobs": Case(None, 2, (), RBF),
@@ -214,9 +214,9 @@ class TestWhatItSays:
 
     @modes
     def test_normalizing_makes_the_length_of_a_new_sample_nothing(self, pairs, new_pairs, settings):
-        for normalize in (True, False):
-            model = SparseCCA(2, center=False, normalize=normalize, **settings).fit(*pairs)
-            assert differs(model.transform(new_pairs[0]), model.transform(5 * new_pairs[0])) != normalize
+        for scale in ("rows", None):
+            model = SparseCCA(2, center=False, scale=scale, **settings).fit(*pairs)
+            assert differs(model.transform(new_pairs[0]), model.transform(5 * new_pairs[0])) != (scale == "rows")
 
     def test_algorithms_find_the_same_optimum(self, pairs):
         fast, greedy = (
@@ -236,7 +236,8 @@ def hard_pairs():
 class TestEffort:
     def gap(self, pairs, **settings):
         """Relative to the target's squared norm, as tol is."""
-        model = SparseCCA(1, anchors=[0], feature_weights=None, mu="auto*0.1", gamma="auto*0.1", **settings).fit(*pairs)
+        settings = {"mu": "auto*0.1", "gamma": "auto*0.1", "scale": "rows", **settings}
+        model = SparseCCA(1, anchors=[0], feature_weights=None, **settings).fit(*pairs)
         Y = pairs[1] - pairs[1].mean(axis=0)
         Y /= np.linalg.norm(Y, axis=1, keepdims=True)
         return model.dual_gap_[0] / np.sum((Y @ Y[0]) ** 2)

@@ -10,7 +10,7 @@ from scca import SparseCCA
 from scca.datasets import make_planted
 
 REPRESENTATIONS = ["primal-dual", "dual-primal", "primal-primal", "dual-dual"]
-AS_IS = {"center": False, "normalize": False}
+AS_IS = {"center": False, "scale": None}
 UNWEIGHTED = {"feature_weights": None}
 ANCHORED = {"anchors": "cross-energy"}
 
@@ -70,7 +70,7 @@ def test_dual_primal_is_primal_dual_with_the_views_swapped(views):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_training_scores_are_orthonormal_and_weights_have_unit_scores(views, store, representation):
     X, Y = (store(view) for view in views)
-    model = SparseCCA(3, representation=representation, **ANCHORED, **UNWEIGHTED).fit(X, Y)
+    model = SparseCCA(3, representation=representation, **ANCHORED, **UNWEIGHTED, scale="rows").fit(X, Y)
     for scores in model.transform_pair(X, Y):
         np.testing.assert_allclose(scores.T @ scores, np.eye(3), atol=1e-6)
     x = prepare(views[0]) if model.x_weights_.shape[0] == 12 else prepare(views[0]) @ prepare(views[0]).T

@@ -97,7 +97,7 @@ class TestAlgorithm:
 
     def test_rotations_give_the_training_scores(self, pairs):
         X, Y = prepare(pairs[0]), prepare(pairs[1])
-        model = anchored(5, feature_weights=None).fit(*pairs)
+        model = anchored(5, feature_weights=None, scale="rows").fit(*pairs)
         x_scores, y_scores = model.transform_pair(*pairs)
         np.testing.assert_allclose(X @ model.x_rotations_, x_scores, atol=1e-10)
         np.testing.assert_allclose(Y @ Y.T @ model.y_rotations_, y_scores, atol=1e-10)
@@ -118,10 +118,10 @@ class TestAlgorithm:
         X = shared @ rng.standard_normal((2, 3)) + rng.standard_normal((40, 3))
         Y = shared @ rng.standard_normal((2, 3)) + rng.standard_normal((40, 3))
         for mu, gamma in (("auto*0.05", "auto"), ("auto*0.2", 100.0)):
-            model = anchored(3, mu=mu, gamma=gamma, normalize=False).fit(X, Y)
+            model = anchored(3, mu=mu, gamma=gamma, scale=None).fit(X, Y)
             assert model.n_components_ == 3
             x_scores, y_scores = model.transform_pair(X, Y)
-            Qx, Qy = (np.linalg.qr(prepare(A, normalize=False))[0] for A in (X, Y))
+            Qx, Qy = (np.linalg.qr(prepare(A, scale=None))[0] for A in (X, Y))
             expected = np.linalg.svd(Qx.T @ Qy, compute_uv=False)
             np.testing.assert_allclose(np.linalg.svd(x_scores.T @ y_scores, compute_uv=False), expected, atol=1e-9)
 
@@ -129,7 +129,7 @@ class TestAlgorithm:
 class TestNewSamples:
     def test_centring_and_scaling_are_those_of_training(self, pairs, new_pairs):
         (X, Y), (X_new, Y_new) = pairs, new_pairs
-        model = anchored(5, feature_weights=None).fit(X, Y)
+        model = anchored(5, feature_weights=None, scale="rows").fit(X, Y)
         centred = X_new - X.mean(0)
         expected = centred / np.linalg.norm(centred, axis=1, keepdims=True) @ model.x_rotations_
         np.testing.assert_allclose(model.transform(X_new), expected, atol=1e-12)
@@ -137,12 +137,12 @@ class TestNewSamples:
         block = centred / np.linalg.norm(centred, axis=1, keepdims=True) @ prepare(Y).T
         np.testing.assert_allclose(model.transform_y(Y_new), block @ model.y_rotations_, atol=1e-12)
 
-    @pytest.mark.parametrize(("center", "normalize"), list(itertools.product([True, False], [True, False])))
+    @pytest.mark.parametrize(("center", "scale"), list(itertools.product([True, False], ["rows", None])))
     @pytest.mark.parametrize("kernel", ["linear", "polynomial", lambda a, b: float(a @ b)])
-    def test_feature_map_and_kernel_agree(self, pairs, new_pairs, kernel, center, normalize):
+    def test_feature_map_and_kernel_agree(self, pairs, new_pairs, kernel, center, scale):
         """A test kernel is centred by the training means: the same as centring in feature space."""
         (X, Y), (_, Y_new) = pairs, new_pairs
-        settings = {"center": center, "normalize": normalize, "feature_weights": None}
+        settings = {"center": center, "scale": scale, "feature_weights": None}
         model = anchored(3, kernel=kernel, **settings).fit(X, Y)
         metric = "linear" if callable(kernel) else kernel
         everything = pairwise_kernels(np.vstack([Y, Y_new]), metric=metric, gamma=None) if metric != "linear" else None
@@ -154,7 +154,7 @@ class TestNewSamples:
         train, new = features[:n], features[n:]
         if center:
             train, new = train - features[:n].mean(0), new - features[:n].mean(0)
-        if normalize:
+        if scale is not None:
             train, new = (a / np.linalg.norm(a, axis=1, keepdims=True) for a in (train, new))
         np.testing.assert_allclose(model.transform_y(Y_new), new @ train.T @ model.y_rotations_, atol=1e-7)
 
@@ -162,7 +162,7 @@ class TestNewSamples:
     def test_precomputed_with_and_without_diagonal(self, pairs, new_pairs, make):
         """A kernel matrix is the linear kernel of the same features; a sample's own k(y, y) only scales its score."""
         (X, Y), (X_new, Y_new) = pairs, new_pairs
-        settings = {"feature_weights": None, "tol": 1e-10}
+        settings = {"feature_weights": None, "tol": 1e-10, "scale": "rows"}
         linear = make(4, representation="primal-dual", **settings).fit(X, Y)
         model = make(4, kernel="precomputed", **settings).fit(X, Y @ Y.T)
         expected = linear.transform_y(Y_new)
@@ -263,7 +263,7 @@ class TestExhaustion:
         X = rng.standard_normal((20, 2)) @ rng.standard_normal((2, 10))
         Y = rng.standard_normal((20, 15))
         with pytest.warns(UserWarning, match="exhausted after 2 of n_components=5 .* set n_components=2"):
-            model = anchored(5, normalize=False).fit(X, Y)
+            model = anchored(5, scale=None).fit(X, Y)
         assert model.n_components_ == 2
         assert model.transform(X).shape == (20, 2)
         assert list(model.get_feature_names_out()) == ["sparsecca0", "sparsecca1"]

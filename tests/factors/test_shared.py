@@ -73,7 +73,7 @@ def test_a_large_eigenproblem_is_solved_by_an_iteration(data, monkeypatch):
 def test_two_views_are_kernel_cca(data, r):
     X, Y = data[:2]
     found = shared_factors([prepared(X), prepared(Y)], 4, [r / (1 - r)] * 2)
-    reference = KernelCCA(4, regularization=r).fit(X, Y)
+    reference = KernelCCA(4, regularization=r, scale="rows").fit(X, Y)
     np.testing.assert_allclose(found.values, (1 - r) * reference.canonical_values_, rtol=1e-9)
     assert_same_factors(found, found.values, sum(reference.transform_pair(X, Y)))
 
@@ -89,7 +89,7 @@ def test_a_kernel_is_the_features_it_stands_for(data):
 
 def test_a_nonlinear_kernel(data):
     X, Y = data[:2]
-    view = StoredKernelView.of(Y, Kernel("rbf", {"gamma": 0.1}), center=True, normalize=True)
+    view = StoredKernelView.of(Y, Kernel("rbf", {"gamma": 0.1}), center=True, scale="rows")
     found = shared_factors([prepared(X), view], 3, [0.3, 0.3])
     K = view.columns(np.arange(40))
     U, values, _ = np.linalg.svd(K)
@@ -103,7 +103,7 @@ def test_what_one_view_has_alone_is_no_factor(rng):
     shared, private = rng.standard_normal((200, 1)), 5 * rng.standard_normal((200, 1))
     X = np.hstack([private, 0.6 * shared + 0.3 * rng.standard_normal((200, 1))])
     Y = 0.6 * shared + 0.3 * rng.standard_normal((200, 2))
-    views = [Preparation.fit(A, normalize=False).transform(A) for A in (X, Y)]
+    views = [Preparation.fit(A, scale=None).transform(A) for A in (X, Y)]
     for ridge in (1e-3, 1.0, 100.0):
         first = shared_factors(views, 1, [ridge, ridge]).scores[:, 0]
         assert abs(np.corrcoef(first, shared[:, 0])[0, 1]) > 0.8

@@ -37,7 +37,7 @@ def test_is_ridge_regression_with_slopes_of_documents_left_out(shape):
     n, m = shape
     X, Y, queries = documents((n, m), 0), documents((n, 20), 1), documents((5, m), 2)
     weights = np.random.default_rng(3).random(m) * (np.arange(m) % 4 > 0)
-    made = ExpectedWords(X, Y, preparation=Preparation.fit(X).weighted(weights))
+    made = ExpectedWords(X, Y, preparation=Preparation.fit(X).weighted(weights, X))
     Z = prepare(X.toarray() * weights)
     asked = unit(queries.toarray() * weights - (X.toarray() * weights).mean(axis=0))
     mates = unit(Y.toarray())

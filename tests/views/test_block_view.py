@@ -53,16 +53,16 @@ class TestPreparation:
         np.testing.assert_allclose(there.mean, here.mean, rtol=1e-13, atol=1e-13)
         np.testing.assert_array_equal(there.offset, here.offset)
 
-    @pytest.mark.parametrize("normalize", [True, False])
+    @pytest.mark.parametrize("scale", ["rows", "columns", "both", None])
     @pytest.mark.parametrize("center", [True, False])
     @pytest.mark.parametrize("offset", [0.0, 1e8])
-    def test_all_sums_are_those_of_the_view_in_memory(self, rng, X, store, sizes, left_out, center, normalize, offset):
+    def test_all_sums_are_those_of_the_view_in_memory(self, rng, X, store, sizes, left_out, center, scale, offset):
         X = X.copy()
         if center and store(X).dtype != np.float32:
             X[:, 5] += offset
         X, Y = store(X), store(rng.standard_normal((N, M - 2)))
         kept = np.setdiff1d(np.arange(N), left_out)
-        settings = {"center": center, "normalize": normalize}
+        settings = {"center": center, "scale": scale}
         here = [Preparation.fit(V[kept], **settings).transform(V[kept]) for V in (X, Y)]
         rows = [without(data, left_out) for data in in_blocks([X, Y], sizes)]
         there = [Preparation.fit(data, **settings).transform(data) for data in rows]

@@ -20,7 +20,7 @@ def samples(rng):
 
 
 def view_of(samples, kernel, rank, method, **settings):
-    return LowRankKernelView.of(samples, kernel, rank, method, **{"center": True, "normalize": True, **settings})
+    return LowRankKernelView.of(samples, kernel, rank, method, **{"center": True, "scale": "rows", **settings})
 
 
 @pytest.mark.parametrize("method", LANDMARKS)
@@ -96,20 +96,20 @@ def test_draws_in_proportion_find_small_groups(rng):
     assert errors[1] > 10 * errors[0]
 
 
-@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("scale", ["rows", None])
 @pytest.mark.parametrize("center", [True, False])
 class TestView:
-    def test_is_the_prepared_kernel_at_full_rank(self, rng, center, normalize):
+    def test_is_the_prepared_kernel_at_full_rank(self, rng, center, scale):
         X = rng.standard_normal((15, 9))
-        view = view_of(X, RBF, 15, "cholesky", center=center, normalize=normalize)
-        assert_is(view, prepare_kernel(RBF.matrix(X), center=center, normalize=normalize), rng)
+        view = view_of(X, RBF, 15, "cholesky", center=center, scale=scale)
+        assert_is(view, prepare_kernel(RBF.matrix(X), center=center, scale=scale), rng)
 
     @pytest.mark.parametrize("method", [*LANDMARKS, "random"])
     @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-    def test_is_prepared_in_the_approximated_space(self, rng, store, method, center, normalize):
+    def test_is_prepared_in_the_approximated_space(self, rng, store, method, center, scale):
         X = rng.standard_normal((15, 9))
-        view = view_of(store(X), RBF, 6, method, center=center, normalize=normalize)
-        F = prepare(factorised(X, RBF, 6, method).Z, center=center, normalize=normalize)
+        view = view_of(store(X), RBF, 6, method, center=center, scale=scale)
+        F = prepare(factorised(X, RBF, 6, method).Z, center=center, scale=scale)
         assert_is(view, F @ F.T, rng)
         np.testing.assert_allclose(view.sample_squares(), np.sum(F**2, axis=1), atol=1e-12)
         np.testing.assert_allclose(view.among(np.array([3, 7])), (F @ F.T)[np.ix_([3, 7], [3, 7])], atol=1e-12)

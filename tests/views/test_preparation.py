@@ -32,7 +32,7 @@ def exact(training, samples, weights=None):
 def test_training_and_new_samples(rng, store, dtype, weighted):
     X, new = (rng.standard_normal((n, 9)).astype(dtype) * (rng.random((n, 9)) < 0.6) for n in (20, 7))
     weights = rng.random(9) if weighted else None
-    preparation = Preparation.fit(store(X)).weighted(weights)
+    preparation = Preparation.fit(store(X)).weighted(weights, store(X))
     R = rng.standard_normal((9, 3))
     tolerance = 1e-12 if dtype is np.float64 else 1e-6  # weighted float32 is kept in float32
     for samples in (X, new):
@@ -92,7 +92,7 @@ def test_a_sample_at_the_mean_is_zero(rng, store):
 def test_a_feature_of_weight_zero_is_not_read(rng, store):
     X = rng.standard_normal((12, 5))
     weights = np.array([1.0, 0.0, 0.5, 0.0, 2.0])
-    preparation = Preparation.fit(store(X)).weighted(weights)
+    preparation = Preparation.fit(store(X)).weighted(weights, store(X))
     other = X + (weights == 0) * 50.0
     R = rng.standard_normal((5, 2))
     np.testing.assert_allclose(preparation.project(store(other), R), preparation.project(store(X), R), atol=1e-13)
@@ -124,7 +124,7 @@ def test_a_float32_model_keeps_its_digits(rng, dtype):
     Z = rng.standard_normal((80, 2))
     X, Y = (Z @ rng.standard_normal((2, m)) + 0.5 * rng.standard_normal((80, m)) for m in (7, 5))
     X = (1e4 + X).astype(np.float32).astype(dtype)
-    model = SparseCCA(2, anchors="cross-energy", feature_weights=None).fit(X, Y)
+    model = SparseCCA(2, anchors="cross-energy", feature_weights=None, scale="rows").fit(X, Y)
     expected = exact(X, X) @ model.x_rotations_.astype(float)
     # scores come back in the type of the data
     np.testing.assert_allclose(model.transform(X), expected, atol=1e-7 if dtype is np.float32 else 1e-12)
@@ -133,10 +133,10 @@ def test_a_float32_model_keeps_its_digits(rng, dtype):
 def test_kernel_cca_can_have_the_same_weights(rng):
     Z = rng.standard_normal((40, 2))
     X, Y = (Z @ rng.standard_normal((2, m)) + rng.standard_normal((40, m)) for m in (12, 9))
-    sparse = SparseCCA(2, rendering="dense", held_out=0).fit(X, Y)
-    kernel = KernelCCA(2, feature_weights="shared").fit(X, Y)
+    sparse = SparseCCA(2, rendering="dense", held_out=0, scale="rows").fit(X, Y)
+    kernel = KernelCCA(2, feature_weights="shared", scale="rows").fit(X, Y)
     np.testing.assert_array_equal(kernel.x_feature_weights_, sparse.x_feature_weights_)
-    by_hand = KernelCCA(2).fit(X * sparse.x_feature_weights_, Y * sparse.y_feature_weights_)
+    by_hand = KernelCCA(2, scale="rows").fit(X * sparse.x_feature_weights_, Y * sparse.y_feature_weights_)
     np.testing.assert_allclose(kernel.transform(X), by_hand.transform(X * sparse.x_feature_weights_), atol=1e-10)
     few = KernelCCA(2, feature_weights="shared", n_features=4).fit(X, Y)
     assert np.count_nonzero(few.x_feature_weights_) == 4
@@ -162,7 +162,7 @@ def test_weighted_sparse_views_are_the_weighted_matrix(rng, n_read, given):
     X = rng.standard_normal((20, 12)) * (rng.random((20, 12)) < 0.6)
     weights = np.where(np.arange(12) < n_read, rng.uniform(0.5, 2, 12), 0.0)
     stored = Compressed(given(X))
-    view = Preparation.fit(stored).weighted(weights).transform(stored)
+    view = Preparation.fit(stored).weighted(weights, stored).transform(stored)
     M = exact(X, X, weights)
     assert_is(view, M, rng)
     np.testing.assert_allclose(view.outer(), M @ M.T, atol=1e-12)

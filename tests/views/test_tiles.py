@@ -55,7 +55,7 @@ class TestFeatures:
     def test_features_without_weight_are_not_read(self, store, shape, offset, rng, tmp_path):
         X, stored, preparation = self.views(store, shape, offset, rng, tmp_path)
         weights = np.where(rng.random(shape[1]) < 0.3, rng.random(shape[1]), 0.0)
-        preparation = preparation.weighted(weights)
+        preparation = preparation.weighted(weights, stored)
         view, matrix = preparation.transform(stored), prepare((X - X.mean(axis=0)) * weights)
         atol = 1e-10 if offset == 0 else 1e-9
         assert view.n_stored == shape[0] * np.count_nonzero(weights)

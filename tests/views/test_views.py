@@ -49,13 +49,13 @@ def kernels(X, **preparation):
     return views, dense @ dense.T
 
 
-@pytest.mark.parametrize("normalize", [True, False])
+@pytest.mark.parametrize("scale", ["rows", None])
 @pytest.mark.parametrize("center", [True, False])
 class TestImplicit:
     @pytest.mark.parametrize("store", [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_matrix])
-    def test_features(self, rng, store, center, normalize):
+    def test_features(self, rng, store, center, scale):
         X = data(rng)
-        view, matrix = feature_view(X, store, center=center, normalize=normalize)
+        view, matrix = feature_view(X, store, center=center, scale=scale)
         assert_is(view, matrix, rng)
         np.testing.assert_allclose(view.outer(), matrix @ matrix.T, atol=1e-10)
         view = DeflatedView(view)
@@ -64,12 +64,12 @@ class TestImplicit:
             view = view.deflated(view.direction(view.matvec(w)))
             matrix = deflate_features(matrix, w)
             assert_is(view, matrix, rng)
-            assert view.remaining == pytest.approx(np.sum(matrix**2) / np.sum(prepare(X, center, normalize) ** 2))
+            assert view.remaining == pytest.approx(np.sum(matrix**2) / np.sum(prepare(X, center, scale) ** 2))
 
     @pytest.mark.parametrize("storage", ["implicit", "stored", "stored sparse", "precomputed"])
-    def test_kernels(self, rng, storage, center, normalize):
+    def test_kernels(self, rng, storage, center, scale):
         X = data(rng)
-        views, matrix = kernels(X, center=center, normalize=normalize)
+        views, matrix = kernels(X, center=center, scale=scale)
         assert_is(views[storage], matrix, rng)
         view, energy = DeflatedView(views[storage]), np.trace(matrix)
         for _ in range(4):
@@ -82,15 +82,15 @@ class TestImplicit:
     @pytest.mark.parametrize(
         ("kernel", "params"), [("rbf", {"gamma": 0.3}), ("polynomial", {"degree": 2}), ("laplacian", {})]
     )
-    def test_nonlinear_kernels(self, rng, kernel, params, center, normalize):
+    def test_nonlinear_kernels(self, rng, kernel, params, center, scale):
         X = data(rng)
-        view = StoredKernelView.of(X, Kernel(kernel, params), center=center, normalize=normalize)
-        assert_is(view, prepare_kernel(pairwise_kernels(X, metric=kernel, **params), center, normalize), rng)
+        view = StoredKernelView.of(X, Kernel(kernel, params), center=center, scale=scale)
+        assert_is(view, prepare_kernel(pairwise_kernels(X, metric=kernel, **params), center, scale), rng)
 
 
 def test_all_columns_are_gone_through_in_blocks(rng, monkeypatch):
     monkeypatch.setattr("scca.views.base._COLUMN_BLOCK", 4)
-    view, matrix = feature_view(data(rng), np.asarray, center=True, normalize=True)
+    view, matrix = feature_view(data(rng), np.asarray, center=True, scale="rows")
     np.testing.assert_allclose(view.square_norms(), np.sum(matrix**2, axis=0), atol=1e-12)
 
 
@@ -113,13 +113,13 @@ class TestPrecision:
         exact = prepare(X.astype(float))
         r = rng.standard_normal(400)
         for store in (np.asarray, sp.csc_array):
-            view = prepared(store(X), center=True, normalize=True)
+            view = prepared(store(X), center=True, scale="rows")
             assert view.storage.columns(np.arange(2)).dtype == np.float64
             np.testing.assert_allclose(view.rmatvec(r), exact.T @ r, rtol=1e-9, atol=1e-11)
 
     def test_large_means_do_not_drown_the_data(self, rng):
         X = 1e6 + rng.standard_normal((30, 8))
-        view = prepared(X, center=True, normalize=True)
+        view = prepared(X, center=True, scale="rows")
         matrix = prepare(X)
         everything = view.selection()
         everything.add(np.arange(8))
@@ -130,8 +130,8 @@ class TestPrecision:
 
 class TestExhaustion:
     def test_centred_and_scaled_kernel_has_rank_n_minus_1(self, rng):
-        view, matrix = feature_view(rng.standard_normal((8, 20)), np.asarray, center=True, normalize=True)
-        norms = np.linalg.norm(prepare(view.storage.array, normalize=False), axis=1)
+        view, matrix = feature_view(rng.standard_normal((8, 20)), np.asarray, center=True, scale="rows")
+        norms = np.linalg.norm(prepare(view.storage.array, scale=None), axis=1)
         # after centring and scaling the null vector is the vector of norms, not of ones
         np.testing.assert_allclose(view.outer() @ norms, 0, atol=1e-12)
         assert np.linalg.matrix_rank(matrix) == 7
@@ -178,16 +178,16 @@ class TestKernel:
         with pytest.raises(
             ValueError, match="the kernel matrix must be positive semi-definite; its smallest eigenvalue is"
         ):
-            StoredKernelView.of(-np.eye(4), Kernel("precomputed"), center=True, normalize=True)
+            StoredKernelView.of(-np.eye(4), Kernel("precomputed"), center=True, scale="rows")
 
     def test_a_kernel_of_data_far_from_zero_is_refused(self, rng):
         far = 1e8 + rng.standard_normal((6, 3))
         with pytest.raises(ValueError, match="their squared norms are rounding error relative to its entries; centre"):
-            StoredKernelView.of(far @ far.T, Kernel("precomputed"), center=True, normalize=True)
+            StoredKernelView.of(far @ far.T, Kernel("precomputed"), center=True, scale="rows")
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_an_oriented_view_has_its_columns_turned(rng, store):
-    view, matrix = feature_view(data(rng), store, center=True, normalize=True)
+    view, matrix = feature_view(data(rng), store, center=True, scale="rows")
     signs = np.where(rng.random(M) < 0.5, -1.0, 1.0)
     assert_is(OrientedView(view, signs), matrix * signs, rng)

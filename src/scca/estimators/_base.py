@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from .._frames import check_row_labels, read_view
+from .._mistakes import warn_of_mistakes
 from .._types import MatrixLike
 from .._validation import (
     DataWarning,
@@ -28,17 +29,26 @@ from .._validation import (
 from .._wording import called, counted
 from ..engine import Groups, check_n_jobs, report, samples_elsewhere, warn
 from ..retrieval import average_precision
-from ..views import Kernel, LowRankPreparation, PreparedView, Projector
+from ..views import (
+    SCALES,
+    Kernel,
+    LowRankPreparation,
+    PreparedView,
+    Projector,
+    Scale,
+    scales_columns,
+    suitable_scale,
+)
 from ._elsewhere import pair_elsewhere
 from ._low_rank_kernel import LowRankKernel
 from ._preparing import Known, Prepared, PreparedPair, Preparing
 
-__all__ = ["PairedTransformer", "in_types"]
+__all__ = ["MOST_COMPONENTS", "PairedTransformer", "in_types"]
 
 logger = logging.getLogger(__name__)
 
 _LARGE_ERROR = 0.1  # of an approximated kernel, relative
-_MOST_COMPONENTS = 200  # where their number is left to the data
+MOST_COMPONENTS = 200  # where their number is left to the data
 
 
 class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -105,7 +115,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """`prepare` for data that are already checked; `x_view` is the result of `prepare_x` for the same X."""
         groups = Groups.of(None, X.shape[0]) if groups is None else groups
         n_components = self._check_n_components(X, Y)
-        preparing = replace(self._preparing(), groups=groups)
+        scales = {"X": self._scale_of(X, "X"), "Y": self._scale_of(Y, "Y")}
+        preparing = replace(self._preparing(scales), groups=groups)
         preparing = replace(preparing, n_features=self._read_features(X, Y, n_components, preparing))
         report("preparing", 0, 1)
         samples = {"X": preparing.by_columns(X, "X"), "Y": preparing.by_columns(Y, "Y")}
@@ -117,6 +128,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             n_components=n_components,
             known=known or Known(X.shape[1], None, Y.shape[1], None),
             groups=groups,
+            scales=scales,
             n_features=preparing.n_features,
         )
 
@@ -128,15 +140,38 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def prepare_x(self, X: MatrixLike) -> Prepared:
         """The part of `prepare_checked` that depends on a checked X alone."""
-        return self._preparing().unweighted(X, "X")
+        return self._preparing({"X": self._scale_of(X, "X")}).unweighted(X, "X")
 
-    def _preparing(self) -> Preparing:
+    def _scale_of(self, data: MatrixLike, name: str) -> Scale:
+        """How a view is scaled: as asked for or, if "auto", as suits the data.
+
+        A kernel matrix, and a function that the user wrote as a kernel of rows as they are, leave only the norm.
+        """
+        asked = self._scales_asked()[name]
+        if asked != "auto":
+            return asked
+        if name in self._dual_views and (self._is_precomputed(name) or callable(self._kernel().function)):
+            return "rows"
+        return suitable_scale(data)
+
+    def _scales_asked(self) -> dict[str, Any]:
+        """The scaling of every view, "auto" where the data decide."""
+        pair = self.scale if isinstance(self.scale, tuple | list) and len(self.scale) == 2 else (self.scale,) * 2
+        for name, each in zip("XY", pair, strict=True):
+            check_choice(each, "scale", ("auto", *SCALES))
+            if self._is_precomputed(name) and each != "auto" and scales_columns(each):
+                raise ValueError(
+                    f'scale="{each}" needs columns, and {name} is a kernel matrix, which has none; set "rows" or None.'
+                )
+        return dict(zip("XY", pair, strict=True))
+
+    def _preparing(self, scales: Mapping[str, Scale]) -> Preparing:
         kernel, low_rank = self._kernel(), self._low_rank()
         return Preparing(
             kernels={} if kernel.linear and low_rank is None else dict.fromkeys(self._dual_views, kernel),
             low_rank=low_rank,
             center=self.center,
-            normalize=self.normalize,
+            scales=scales,
             weighted=self.feature_weights is not None,
             n_jobs=self.n_jobs,
         )
@@ -152,6 +187,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Replace an earlier fit by weights of X and Y and the projectors of new samples."""
         self._remember(pair.known)
         self.x_weights_, self.y_weights_ = weights
+        self.x_scale_, self.y_scale_ = pair.scales["X"], pair.scales["Y"]
         self.n_components_ = self.x_weights_.shape[1]
         self._projectors = dict(projectors)
         self.x_preparation_, self.y_preparation_ = (self._projectors[name].preparation for name in "XY")
@@ -180,7 +216,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """Check the parameters that all estimators of two views have."""
         self._components_asked()
         check_flag(self.center, "center")
-        check_flag(self.normalize, "normalize")
+        self._scales_asked()
         check_n_jobs(self.n_jobs)
         self._kernel()
         self._low_rank()
@@ -203,6 +239,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 check_kernel_matrix(data, name)
             elif self.center:
                 warn_uninformative(data, name)
+        if not any(map(self._is_precomputed, "XY")):
+            warn_of_mistakes(X, Y, x_features, y_features)
         return X, Y, Known(x_features.count, x_features.names, y_features.count, y_features.names)
 
     @property
@@ -260,7 +298,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 bounds[f"{called('n_features', data.shape[1])} of {called(name)}"] = data.shape[1]
         reason, bound = min(bounds.items(), key=lambda item: item[1])
         if n_components is None:
-            return min(bound, _MOST_COMPONENTS)
+            return min(bound, MOST_COMPONENTS)
         if n_components > bound:
             raise ValueError(
                 f"`{called('n_components')}` upper bound is {reason}. Got {n_components} instead. Reduce "
@@ -278,7 +316,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         X : {array, sparse matrix, data frame} of shape (n, n_features)
             New samples; with a precomputed kernel, their kernel with the training samples.
         diagonal : array of shape (n,), optional
-            With a precomputed kernel and `normalize=True`: k(x, x) of every new sample, needed to scale it to unit
+            With a precomputed kernel and `scale="rows"`: k(x, x) of every new sample, needed to scale it to unit
             norm. Without it the scores of a sample are not scaled, which does not affect rankings by cosine.
 
         Returns

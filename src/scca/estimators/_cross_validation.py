@@ -71,7 +71,7 @@ class SparseCCACV(SparseCCA):
     anchors, representation, rendering, feature_weights, n_features, kernel, kernel_params : as for `SparseCCA`
         Anchors given as indices count over all pairs; a fold uses those that it trains on. A precomputed kernel is
         split on both axes.
-    center, normalize, held_out, algorithm, tol, max_iter, random_state : as for `SparseCCA`
+    center, scale, held_out, algorithm, tol, max_iter, random_state : as for `SparseCCA`
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class SparseCCACV(SparseCCA):
         kernel: str | Callable[..., float] | LowRankKernel = "linear",
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
-        normalize: bool = True,
+        scale: Any = "auto",
         held_out: int | str = "auto",
         algorithm: str = "working-set",
         tol: float = 1e-6,
@@ -137,7 +137,7 @@ class SparseCCACV(SparseCCA):
             kernel=kernel,
             kernel_params=kernel_params,
             center=center,
-            normalize=normalize,
+            scale=scale,
             held_out=held_out,
             algorithm=algorithm,
             tol=tol,
@@ -171,7 +171,8 @@ class SparseCCACV(SparseCCA):
             anchor_strategy(self.anchors, n_anchors, n_components)  # rejects anchors that no fold could use
         folds = consecutive_folds(self.cv, len(pairs), groups=pairs.groups)
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
-        scores, used = self._search(trials, pairs, n_components, scoring)
+        scales = self._scale_of(pairs.X, "X"), self._scale_of(pairs.Y, "Y")  # the same in all folds
+        scores, used = self._search(trials, pairs, {"n_components": n_components, "scale": scales}, scoring)
 
         table = _table(candidates, scores[:, :, -1], used)
         best = self._choose(table, len(folds))
@@ -219,7 +220,7 @@ class SparseCCACV(SparseCCA):
         return _SCORINGS[self.scoring]
 
     def _search(
-        self, trials: list[list[Trial]], pairs: Pairs, n_components: int, scoring: "Scoring"
+        self, trials: list[list[Trial]], pairs: Pairs, settings: dict[str, Any], scoring: "Scoring"
     ) -> tuple[np.ndarray, np.ndarray]:
         """Held-out scores (combination, fold, number of leading components), and how many features of X and of Y have a
         weight (combination, fold, 2).
@@ -236,7 +237,7 @@ class SparseCCACV(SparseCCA):
         def count_fits(n_folds: int, _: Any) -> None:
             report("fits", n_folds * n_factors, n_fits)
 
-        tasks = ([(self._estimator_for(trial, n_components), trial) for trial in fold] for fold in trials)
+        tasks = ([(self._estimator_for(trial, settings), trial) for trial in fold] for fold in trials)
         by_fold = run_tasks(
             partial(fits_of_a_fold, pairs, partial(_scored, scoring)),
             tasks,
@@ -258,12 +259,12 @@ class SparseCCACV(SparseCCA):
         shared = {name: own[name] for name in SparseCCA().get_params() if name in own}
         return clone(SparseCCA(**{**shared, **changed}))
 
-    def _estimator_for(self, trial: Trial, n_components: int) -> SparseCCA:
+    def _estimator_for(self, trial: Trial, settings: dict[str, Any]) -> SparseCCA:
         anchors: Any = self.anchors
         if self._anchors_are_samples and not (anchors is None or isinstance(anchors, str)):
             place = {sample: position for position, sample in enumerate(trial.train)}
             anchors = np.array([place[anchor] for anchor in anchors if anchor in place], dtype=np.intp)
-        params = {**trial.penalties.params, "n_components": n_components, "anchors": anchors}
+        params = {**trial.penalties.params, **settings, "anchors": anchors}
         return self._estimator(**params, held_out=0, n_jobs=None)
 
     def _choose(self, table: dict[str, Any], n_splits: int) -> int:

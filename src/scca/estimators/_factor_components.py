@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from .._types import MatrixLike
 from .._validation import (
+    DataWarning,
     EvidenceWarning,
     check_choice,
     check_count,
@@ -26,8 +27,8 @@ from .._wording import called, either
 from ..engine import Groups, Pairs, blas_threads_for, kept, preview, report, warn
 from ..factors import Scores, column_products, correlations, scores_of
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
-from ..views import Compressed, Projector, View
-from ._base import PairedTransformer, in_types
+from ..views import Compressed, Projector, Scale, View
+from ._base import MOST_COMPONENTS, PairedTransformer, in_types
 from ._components import EmptyComponentWarning
 from ._factor_settings import FactorSettings
 from ._factors import FactorFit, Factors, factor_path, find_factors, held_out_scores
@@ -92,6 +93,12 @@ class FactorComponents(PairedTransformer):
                 f"{empty} of {found} components have no weight in one of the views; lower {penalties}.",
                 EmptyComponentWarning,
             )
+        if self._components_asked() is None and found == MOST_COMPONENTS:
+            warn(
+                f"{called('n_components', 'auto')} stopped at {found}, the most that it looks for, and the pairs may "
+                f"share more; give {called('n_components')} as a number to have more.",
+                DataWarning,
+            )
         if held_out is not None and is_doubtful(held_out.p_value):
             warn(verdict(held_out.p_value, pair.groups), EvidenceWarning)
 
@@ -133,9 +140,19 @@ class FactorComponents(PairedTransformer):
         settings = replace(self._check_factor_settings(), dense=_VIEWS, ridge=_RIDGE)
         return needed_share(X, Y, preparing, n_components, settings)
 
-    def _preparing(self) -> Preparing:
-        one = self.anchors is None and len(self._dense_views) == 1
-        return replace(super()._preparing(), as_they_are=self._dense_views if one else ())
+    def _preparing(self, scales: Mapping[str, Scale]) -> Preparing:
+        return replace(super()._preparing(scales), as_they_are=self._meaningless)
+
+    def _scale_of(self, data: MatrixLike, name: str) -> Scale:
+        """As for other estimators; columns that mean nothing by themselves, such as an encoder's, stay as they are."""
+        if name in self._meaningless and self._scales_asked()[name] == "auto":
+            return "rows"
+        return super()._scale_of(data, name)
+
+    @property
+    def _meaningless(self) -> tuple[str, ...]:
+        """The view whose single features mean nothing: the dense one beside a sparse one."""
+        return self._dense_views if self.anchors is None and len(self._dense_views) == 1 else ()
 
     @property
     def _dense_views(self) -> tuple[str, ...]:
@@ -156,14 +173,15 @@ class FactorComponents(PairedTransformer):
         """The test whether the pairs share anything; None if there are too many for it."""
         if not can_refit(pair.groups, [view.shape for view in pair.views.values()]):
             return None
-        preparing = self._preparing()
+        preparing = self._preparing(pair.scales)
         views = [preparing.unweighted(samples, name) for name, samples in pair.samples.items()]
-        found = refitted_test(views, settings.ridge, pair.groups, self._draws())
+        ridges = [settings.ridge_of(view) for view in views]
+        found = refitted_test(views, ridges, pair.groups, self._draws())
         if found is None or is_doubtful(found.p_value) or pair.groups.labels is not None:
             return found
         if (copies := near_copies(views)) is not None:
             groups, share = copies
-            together = refitted_test(views, settings.ridge, groups, self._draws())
+            together = refitted_test(views, ridges, groups, self._draws())
             self._warn_of_copies(groups, share, np.nan if together is None else together.p_value)
         return found
 
@@ -185,7 +203,9 @@ class FactorComponents(PairedTransformer):
     ) -> HeldOut | None:
         if self.held_out == 0:
             return None
-        model = clone(self).set_params(n_components="auto", n_features=pair.n_features)  # fewer pairs, fewer factors
+        model = clone(self).set_params(  # fewer pairs, fewer factors; the scaling is that of the fit
+            n_components="auto", n_features=pair.n_features, scale=tuple(pair.scales.values())
+        )
         pairs = self._pairs(pair)
         # scores of several folds are pooled; those of the single fold of many pairs need not be comparable
         scores = partial(held_out_scores, model, settings, n_components, True, not has_many(len(pairs)))
@@ -205,7 +225,7 @@ class FactorComponents(PairedTransformer):
             return asked
         settings = replace(_fitted_to(pair, self._check_factor_settings()), dense=_VIEWS)
         sharing = sharing or self._sharing(pair, settings)
-        model = clone(self).set_params(feature_weights=None, n_features=None)
+        model = clone(self).set_params(feature_weights=None, n_features=None, scale=tuple(pair.scales.values()))
         most = max(1, min(pair.n_components, pair.groups.n_groups // 2))
         scores = partial(held_out_scores, model, settings, most, False, sharing is not None)
         return count_shared(scores, self._pairs(pair), sharing, self._draws())

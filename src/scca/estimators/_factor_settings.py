@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..solver import Penalty
+from ..views import PreparedView
 
 __all__ = ["FactorSettings"]
 
@@ -16,9 +17,10 @@ class FactorSettings:
     Attributes
     ----------
     ridge : float
-        lambda of the factors; the weights use four times this.
+        lambda of the factors; the weights use four times this. If automatic, for samples of unit norm.
     ridge_is_automatic : bool
-        Whether the ridge of the weights is raised where they would overfit a factor of few samples.
+        Whether the ridge is a multiple of the mean squared norm of a view's samples, and that of the weights is raised
+        where they would overfit a factor of few samples.
     mu, gamma : Penalty
         For selecting features, and samples of a dual view; the automatic value is a share of the mean of |2 A't|,
         raised where more than `most` would be selected.
@@ -37,3 +39,7 @@ class FactorSettings:
     most: int
     dense: Collection[str]
     effort: Mapping[str, Any] = field(default_factory=dict)
+
+    def ridge_of(self, view: PreparedView) -> float:
+        """The ridge of one view."""
+        return self.ridge * view.unit if self.ridge_is_automatic else self.ridge

@@ -17,7 +17,7 @@ from ..factors import (
     equalized,
     varimax,
 )
-from ..views import PreparedView
+from ..views import PreparedView, PrimalView
 from ._base import PairedTransformer
 from ._components import NothingSharedError
 from ._factor_settings import FactorSettings
@@ -66,7 +66,9 @@ def find_factors(
     """
     found = kept(
         "factors",
-        lambda: balanced_factors(list(views.values()), n_components, [settings.ridge] * len(views)),
+        lambda: balanced_factors(
+            list(views.values()), n_components, [settings.ridge_of(view) for view in views.values()]
+        ),
         SharedFactors.arrays,
         lambda stored: SharedFactors.of_arrays(stored, list(views.values())),
     )
@@ -82,7 +84,11 @@ def find_factors(
 
 def _simple_structure(views: Sequence[PreparedView], T: Scores, values: np.ndarray) -> Rotation:
     """The rotation of T, whose columns are orthogonal and as long as `values`, the longest rotated one first."""
-    loadings = np.vstack(correlations(views, T))
+    # each view in its own unit, so that the one with the larger numbers does not decide alone
+    found = [each / np.sqrt(view.unit) for view, each in zip(views, correlations(views, T), strict=True)]
+    loadings = np.vstack(
+        [each[view.varying] if isinstance(view, PrimalView) else each for view, each in zip(views, found, strict=True)]
+    )
     rotation = varimax(equalized(loadings))
     sizes = np.linalg.norm(values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
     R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]

@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor
 from scipy.linalg.lapack import dpotri
 
 from ..engine import Groups, one_blas_thread, together
-from ..views import FeatureView, inverse_norms
+from ..views import FeatureView, norm_of
 
 __all__ = ["FEWEST_PAIRS", "KEPT", "MOST_PAIRS", "elimination", "held_out_gain", "shared_weights"]
 
@@ -29,24 +29,29 @@ _ROUNDING_OF_NORMS = 1e-12  # the same for samples that have none of the feature
 class _Side:
     """One view: the kernel that predicts the other view and, unless it is a kernel itself, features to be predicted."""
 
-    def __init__(self, view: FeatureView | np.ndarray):
-        self._whole: Any = view
-        self._has_features = isinstance(view, FeatureView)
-        self.kept = np.arange(view.shape[1])
+    kept: np.ndarray
+    kernel: np.ndarray
+    view: Any
 
+    def __init__(self, view: Any):
+        self._whole = view
+        self._has_features = isinstance(view, FeatureView)
+        self.kept, self.kernel, self.view = np.arange(view.shape[1]), view, view
+        if isinstance(view, FeatureView):
+            self.kept, self.kernel = view.varying, view.outer()
+            self.view = view if len(self.kept) == view.shape[1] else view.restricted(self.kept)
+        self._n_varying = len(self.kept)
         self._gain = np.zeros(len(self.kept))
-        self.view: Any = view
-        self.kernel = view.outer() if isinstance(view, FeatureView) else view
 
     def keep(self, kept: np.ndarray) -> None:
         """Use these features alone, also for the norm of a sample."""
         self.kept = kept
         part = self._whole.restricted(kept)
-        scale = self._whole.scale
         kernel = FeatureView(part.storage, part.mean).outer()
-        if scale is not None:
+        norm, scale = norm_of(self._whole.preparation.scale, kernel), None
+        if norm is not None:
             squares = np.diag(kernel)
-            scale = inverse_norms(squares, _ROUNDING_OF_NORMS * squares.max(initial=0.0))
+            scale = norm.inverse(squares, _ROUNDING_OF_NORMS * squares.max(initial=0.0))
             kernel = kernel * scale[:, None] * scale
         self.view = FeatureView(part.storage, part.mean, scale)
         self.kernel = kernel
@@ -59,7 +64,7 @@ class _Side:
         self.keep(self.kept[np.sort(np.argsort(-self._gain, kind="stable")[:count])])
 
     def budget(self, n_features: int | float | None) -> int:
-        n, m = self._whole.shape
+        n, m = self._whole.shape[0], self._n_varying
         if n_features is None or not self._has_features:
             return m
         return int(n_features) if isinstance(n_features, Integral) else max(n // 2, round(n_features * m))

@@ -12,7 +12,7 @@ from .._types import MatrixLike
 from .._validation import shown
 from ..engine import warn
 from ..factors import spectrum_of
-from ..views import FeatureView, LinearKernelView
+from ..views import FeatureView, LinearKernelView, scales_columns
 from ._base import PairedTransformer
 from ._low_rank_kernel import LowRankKernel
 from ._preparing import PreparedPair
@@ -27,7 +27,8 @@ class KernelCCA(PairedTransformer):
 
         a'((1 - r) K_x^2 + r K_x) a = 1,    b'((1 - r) K_y^2 + r K_y) b = 1,
 
-    where r is the regularisation and K_x, K_y are the kernel matrices of the views, centred and scaled to unit norm.
+    where r is the regularisation and K_x, K_y are the kernel matrices of the views, centred and scaled; with
+    `scale="columns"`, r K is multiplied by the mean of the diagonal of K, as if that were 1.
     With linear kernels this is CCA with the covariances C replaced by (1 - r) C + r I: r = 0 is classical CCA and r = 1
     partial least squares. With K = U L U' the problem is one singular value decomposition of W_x U_x'U_y W_y with
     W = sqrt(L / ((1 - r) L + r)), restricted to eigenvalues above rounding error, so that singular kernels and more
@@ -39,8 +40,7 @@ class KernelCCA(PairedTransformer):
     regularization : float, default=0.03
         r, from 0 to 1. The default is the paper's best value on its text.
     kernel, kernel_params : as for `SparseCCA`, of both views
-    center, normalize : bool, default=True
-        Centre both views, and scale every sample to unit norm, in that order.
+    center, scale : as for `SparseCCA`
     feature_weights : "shared" or None, default=None
         Weight the features as `SparseCCA` does, before anything else. Not for a kernel that is not linear.
     n_features : int, optional
@@ -80,7 +80,7 @@ class KernelCCA(PairedTransformer):
         kernel: str | Callable[..., float] | LowRankKernel = "linear",
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
-        normalize: bool = True,
+        scale: Any = "auto",
         feature_weights: str | None = None,
         n_features: int | float | None = None,
         n_jobs: int | None = None,
@@ -90,7 +90,7 @@ class KernelCCA(PairedTransformer):
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.center = center
-        self.normalize = normalize
+        self.scale = scale
         self.feature_weights = feature_weights
         self.n_features = n_features
         self.n_jobs = n_jobs
@@ -107,7 +107,11 @@ class KernelCCA(PairedTransformer):
         """Learn the components from the result of `prepare`."""
         r = self._check_settings()
         x_spectrum, y_spectrum = spectrum_of(pair.views["X"]), spectrum_of(pair.views["Y"])
-        x_gain, y_gain = x_spectrum.gain(1 - r, r), y_spectrum.gain(1 - r, r)
+        # scaled columns have samples of any norm, and r K is then a multiple of it; as they are, K counts as it is
+        x_ridge, y_ridge = (
+            r * pair.views[name].unit if scales_columns(pair.scales[name]) else r for name in pair.views
+        )
+        x_gain, y_gain = x_spectrum.gain(1 - r, x_ridge), y_spectrum.gain(1 - r, y_ridge)
         cross = x_gain[:, None] * (x_spectrum.vectors.T @ y_spectrum.vectors) * y_gain
         left, values, right = svd(cross, full_matrices=False)
 

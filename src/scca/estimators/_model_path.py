@@ -152,7 +152,7 @@ def model_path(
     pairs = Pairs(X, Y, groups=Groups.of(groups, X.shape[0]))
     folds = consecutive_folds(cv if groups is not None else _shuffled(cv, model), len(pairs), groups=pairs.groups)
     prepared = model.prepare_checked(X, Y, known, groups=pairs.groups)
-    model.set_params(n_components=model.count_components(prepared))
+    model.set_params(n_components=model.count_components(prepared), scale=tuple(prepared.scales.values()))
     if mu_factors is None:
         factors = _grid(model, prepared, check_count(n_mus, "n_mus", least=3))
     else:

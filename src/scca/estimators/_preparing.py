@@ -19,7 +19,10 @@ from ..views import (
     Preparation,
     PreparedView,
     PrimalView,
+    Scale,
     StoredKernelView,
+    divided,
+    scales_columns,
 )
 from ._feature_weights import FEWEST_PAIRS, MOST_PAIRS, shared_weights
 
@@ -62,6 +65,8 @@ class PreparedPair:
         The features of both views.
     groups : Groups
         Which samples belong together.
+    scales : dict of str to scaling
+        Of X and Y.
     n_features : int, float or None
         How many features of a view, or which share of them, are read; None for all.
     """
@@ -72,6 +77,7 @@ class PreparedPair:
     n_components: int
     known: Known
     groups: Groups
+    scales: Mapping[str, Scale]
     n_features: int | float | None = None
 
 
@@ -83,7 +89,8 @@ class Preparing:
     ----------
     kernels : mapping of view names to Kernel
         Of the views without features: those with a kernel that is not linear.
-    center, normalize : bool
+    center : bool
+    scales : mapping of view names to scalings
     weighted : bool
         Whether features are weighted by how well the other view predicts them.
     n_features : int, float or None
@@ -99,7 +106,7 @@ class Preparing:
 
     kernels: Mapping[str, Kernel]
     center: bool
-    normalize: bool
+    scales: Mapping[str, Scale]
     weighted: bool
     n_features: int | float | None = None
     n_jobs: int | None = None
@@ -115,7 +122,7 @@ class Preparing:
         if not self.weighted or n < FEWEST_PAIRS:
             return views
         rows = np.unique(np.linspace(0, n - 1, min(n, MOST_PAIRS)).astype(int))  # all, or some evenly spaced
-        judged = [self.judged(self._of_rows(views[name], data[name], rows), name) for name in data]
+        judged = [self.judged(self._of_rows(views[name], data[name], rows, name), name) for name in data]
         groups = None if self.groups is None else self.groups.chosen(rows)
         weights = shared_weights(judged[0], judged[1], self.n_features, groups)
         return {name: _weighted(views[name], data[name], earned) for name, earned in zip(data, weights, strict=True)}
@@ -124,28 +131,32 @@ class Preparing:
         """What feature weights are estimated from: features, or a kernel if the features are not to be weighted."""
         return view.outer() if isinstance(view, FeatureView) and name in self.as_they_are else view
 
-    def _of_rows(self, view: Prepared, samples: MatrixLike, rows: np.ndarray) -> FeatureView | np.ndarray:
+    def _of_rows(self, view: Prepared, samples: MatrixLike, rows: np.ndarray, name: str) -> FeatureView | np.ndarray:
         """The features of some samples, or their kernel."""
         if not isinstance(view, PrimalView):
             return view.among(rows)
         if isinstance(view, FeatureView) and len(rows) == view.shape[0]:
             return view
         samples = chosen_rows(samples.rows if isinstance(samples, Compressed) else samples, rows)
-        return self._fitted(samples).transform(samples)
+        return self._fitted(samples, name).transform(samples)
 
     def unweighted(self, samples: MatrixLike, name: str) -> Prepared:
         """One view, centred and scaled."""
         samples = self.by_columns(samples, name)
         if name not in self.kernels:
-            return self._fitted(samples).transform(samples)
-        settings: dict[str, Any] = {"center": self.center, "normalize": self.normalize, "n_jobs": self.n_jobs}
+            return self._fitted(samples, name).transform(samples)
+        scale = self.scales[name]
+        # only divided: centring belongs to the kernel's space, and would cost sparse samples their zeros
+        spread = Preparation.fit(samples, scale="columns").spread if scales_columns(scale) else None
+        samples = divided(samples, spread)
+        settings: dict[str, Any] = {"center": self.center, "scale": scale, "spread": spread, "n_jobs": self.n_jobs}
         settings["name"] = f"the kernel matrix of {name}"
         if self.low_rank is not None:
             return LowRankKernelView.of(samples, self.kernels[name], **self.low_rank, **settings)
         return StoredKernelView.of(samples, self.kernels[name], **settings)
 
-    def _fitted(self, samples: MatrixLike) -> Preparation:
-        return Preparation.fit(samples, center=self.center, normalize=self.normalize)
+    def _fitted(self, samples: MatrixLike, name: str) -> Preparation:
+        return Preparation.fit(samples, center=self.center, scale=self.scales[name])
 
     def by_columns(self, samples: MatrixLike | Compressed, name: str) -> Any:
         """Sparse features by columns, converted once, since all products need them so; kernels need arrays."""
@@ -158,4 +169,4 @@ def _weighted(view: Prepared, samples: MatrixLike, weights: np.ndarray | None) -
     """The view with its features weighted; unchanged without weights."""
     if weights is None or not isinstance(view, PrimalView) or view.preparation is None:
         return view
-    return view.preparation.weighted(weights).transform(samples)
+    return view.preparation.weighted(weights, samples).transform(samples)

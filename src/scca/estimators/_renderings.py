@@ -20,7 +20,7 @@ from ..factors import (
     weigh_features,
 )
 from ..solver import ComponentResult, Penalty
-from ..views import Preparation, PreparedView, PrimalView
+from ..views import PreparedView, PrimalView
 from ._factor_settings import FactorSettings
 
 __all__ = ["Rendering", "RenderingPath"]
@@ -80,12 +80,13 @@ class RenderingPath:
         the other views' weights give: those scores are what a new sample is compared with.
         """
         T = self._T
-        renderings = {name: _dense(self._views[name], T, settings.ridge) for name in settings.dense}
+        renderings = {
+            name: _dense(self._views[name], T, settings.ridge_of(self._views[name])) for name in settings.dense
+        }
         sparse = [name for name in self._views if name not in settings.dense]
         if not sparse:
             return renderings
         most_explained = _most_explained(len(T), settings)
-        ridge = np.full(T.shape[1], _OF_WEIGHTS * settings.ridge)
         stage = Stage("features", _CORRELATING + len(sparse) * (_SELECTING + 2 * _WEIGHING) + _SCORING)
         with stage.step(_CORRELATING):
             self._begin(sparse, settings)
@@ -94,9 +95,10 @@ class RenderingPath:
                 selections = self._selections[name]
                 selected = kept(f"features of {name}", partial(selections.at, settings), _as_arrays, _as_results)
             weights = np.column_stack([result.w for result in selected])
-            found = _rendering(self._views[name], weights, selected, ridge)
+            view = self._views[name]
+            found = _rendering(view, weights, selected, np.full(T.shape[1], _OF_WEIGHTS * settings.ridge_of(view)))
             with stage.step(_WEIGHING):
-                renderings[name] = self._weighed(name, found, lambda: T, most_explained)
+                renderings[name] = self._weighed(name, found, lambda: T, settings, most_explained)
         with stage.step(_SCORING):
             scores = {name: scores_of([r.view], [r.weights]) for name, r in renderings.items()}
 
@@ -105,7 +107,7 @@ class RenderingPath:
 
         for name in sparse:
             with stage.step(_WEIGHING):
-                renderings[name] = self._weighed(name, renderings[name], partial(of_others, name), 1.0)
+                renderings[name] = self._weighed(name, renderings[name], partial(of_others, name), settings, 1.0)
         return {name: renderings[name] for name in self._views}
 
     def _begin(self, sparse: Sequence[str], settings: FactorSettings) -> None:
@@ -119,7 +121,12 @@ class RenderingPath:
         }
 
     def _weighed(
-        self, name: str, rendering: Rendering, targets: Callable[[], Scores], most_explained: float
+        self,
+        name: str,
+        rendering: Rendering,
+        targets: Callable[[], Scores],
+        settings: FactorSettings,
+        most_explained: float,
     ) -> Rendering:
         """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views stay.
 
@@ -134,7 +141,9 @@ class RenderingPath:
             scores = targets()
             while True:
                 read = _reading_only(view, np.unique(np.concatenate(chosen)), samples)
-                weighed = weigh_features(read, scores, chosen, rendering.ridge, most_explained)
+                # as large beside the features that are read as it was beside all
+                ridge = rendering.ridge * (settings.ridge_of(read) / settings.ridge_of(view))
+                weighed = weigh_features(read, scores, chosen, ridge, most_explained)
                 few = [np.flatnonzero(w) for w in weighed.weights.T]
                 if len(np.unique(np.concatenate(few))) == len(np.unique(np.concatenate(chosen))):
                     return read, weighed  # all that is read has a weight
@@ -154,7 +163,9 @@ class _SelectionPath:
     def __init__(self, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings):
         self._is_dual = view.columns_are_samples
         self._entry = 2.0 * np.abs(correlations)
-        self._nets = Nets(view, correlations, squares, settings.ridge, **settings.effort, room=_ROOM * settings.most)
+        self._nets = Nets(
+            view, correlations, squares, settings.ridge_of(view), **settings.effort, room=_ROOM * settings.most
+        )
         self._automatic: list[ComponentResult] | None = None
         self._before: tuple[Penalty, list[ComponentResult]] | None = None
 
@@ -283,26 +294,18 @@ def _most_explained(n_samples: int, settings: FactorSettings) -> float:
 
 
 def _reading_only(view: PrimalView, features: np.ndarray, samples: Any) -> PrimalView:
-    """The view prepared to read these features and no others; itself if it does."""
-    preparation = view.preparation
-    assert preparation is not None
-    weights = preparation.feature_weights
-    if preparation.blank and weights is not None and np.array_equal(np.flatnonzero(weights), features):
-        return view
-    return _reading(view, features).transform(samples)
+    """The view prepared to read these features and no others, not even for the norm of a sample; itself if it does.
 
-
-def _reading(view: PrimalView, features: np.ndarray) -> Preparation:
-    """The preparation that reads these features and no others, not even for the norm of a sample.
-
-    A sample that has none of them becomes zero.
+    A document that has none of these words becomes zero; in a table, zeros are measurements like others.
     """
     preparation = view.preparation
     assert preparation is not None
-    weights = np.ones(view.shape[1]) if preparation.feature_weights is None else preparation.feature_weights
+    weights, blank = preparation.feature_weights, not preparation.reads_zeros
+    if preparation.blank == blank and weights is not None and np.array_equal(np.flatnonzero(weights), features):
+        return view
     read = np.zeros(view.shape[1])
-    read[features] = weights[features]
-    return replace(preparation, feature_weights=read, blank=True)
+    read[features] = 1.0 if weights is None else weights[features]
+    return replace(preparation, blank=blank).weighted(read, samples).transform(samples)
 
 
 def _rendering(

@@ -88,7 +88,7 @@ def _precisions(
     for n_rounds, weights in enumerate(elimination(judged[0], judged[1], least, groups)):
         report("choosing features", 1.0 - KEPT**n_rounds, 1.0 - least)  # a round takes as long as it has features
         read = {
-            name: view if w is None else view.preparation.weighted(w).transform(samples[name])
+            name: view if w is None else view.preparation.weighted(w, samples[name]).transform(samples[name])
             for (name, view), w in zip(views.items(), weights, strict=True)
         }
         if not all(view.square_norms().any() for view in read.values()):  # no feature varies in this half

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..engine import AllBut, Groups, Pairs, kept, one_blas_thread, report
 from ..factors import WhitenedPair, associations, strongest_features, window_strengths
-from ..views import View
+from ..views import PreparedView
 from ._left_out import FEWEST_PAIRS, FoldScores, has_many, leave_out, scores_of_split, standardized
 
 __all__ = ["CHANCE", "Sharing", "can_refit", "count_shared", "p_values", "refitted_test"]
@@ -41,7 +41,7 @@ class Sharing:
 
 
 def refitted_test(
-    views: Sequence[View], ridge: float, groups: Groups, random_state: np.random.RandomState
+    views: Sequence[PreparedView], ridges: Sequence[float], groups: Groups, random_state: np.random.RandomState
 ) -> Sharing | None:
     """The test whether the views are related; None if there are too many pairs, or too few.
 
@@ -67,7 +67,8 @@ def refitted_test(
 
     def statistics() -> np.ndarray:
         report("permuted pairs", 0, 1)
-        pairs = (WhitenedPair.of(views, at, groups) for at in (ridge, _LARGE_RIDGE * groups.n))
+        large = [_LARGE_RIDGE * groups.n * view.unit for view in views]
+        pairs = (WhitenedPair.of(views, at, groups) for at in (ridges, large))
         strengths = [window_strengths(pair.associations(orders, partitions))[:, 0] for pair in pairs]
         return np.array([*strengths, strongest_features(views, orders)])
 

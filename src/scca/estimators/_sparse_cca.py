@@ -29,7 +29,7 @@ PAPER = {
     "feature_weights": None,
     "kernel": "linear",
     "center": True,
-    "normalize": True,
+    "scale": "rows",
     "held_out": 0,
 }
 """The paper's settings, `SparseCCA(50, **PAPER)`, whatever the defaults become."""
@@ -133,8 +133,26 @@ class SparseCCA(FactorComponents):
         matrix; `LowRankKernel("rbf", rank=300)` approximates it for more samples.
     kernel_params : dict, optional
         Parameters of the kernel.
-    center, normalize : bool, default=True
-        Centre both views, and scale every sample to unit norm, in that order. Sparse data stay sparse.
+    center : bool, default=True
+        Subtract the mean of every feature in training. Sparse data stay sparse.
+    scale : {"auto", "columns", "rows", "both"} or None, or a pair of them, default="auto"
+        What a view is divided by, learnt in training; sparse data stay sparse.
+
+        - "columns": every column by its standard deviation, for tables. Constant columns drop out.
+        - "rows": every sample by its norm, after centring, for counts and TF-IDF of words; as in the paper.
+        - "both": columns, then samples by sqrt(b s^2 + (1 - b) ||x||^2), a norm that is shrunk towards that of all
+          samples: s^2 is the mean of ||x||^2, and b is 1 for a single column, about 1 for few columns that vary on
+          their own, and small for many columns whose samples differ in size (a drug with many known effects).
+        - None: neither. Penalties that are automatic do not depend on the unit of the whole view, but columns in
+          large units lead.
+        - "auto": "rows" for a view without negative values of which at least half are zero, and more than one per
+          sample is not; otherwise "both". It is values that decide, not whether a matrix is stored as a sparse one. So
+          a binary table is scaled like words; "both" may suit it better. "rows" also for the dense view beside a sparse
+          one, whose columns mean nothing by themselves, and for kernels of your own and precomputed ones. `x_scale_`
+          and `y_scale_` say what was chosen.
+
+        With a named kernel that is not linear, columns are divided before the kernel is computed, and norms are those
+        in the kernel's space.
     held_out : int or "auto", default="auto"
         Shared factors only: number of folds for `held_out_correlations_`, 0 for none. "auto": with fewer than 100 pairs
         (or groups of them) 5 folds, drawn twice; with up to 2,000, 8 folds; with more, 5. With 20,000 pairs or more,
@@ -158,6 +176,8 @@ class SparseCCA(FactorComponents):
     ----------
     n_components_ : int
         Number of components found; fewer than requested if the views are exhausted.
+    x_scale_, y_scale_ : str or None
+        How the views were scaled.
     x_weights_, y_weights_ : ndarray of shape (coordinates, n_components_)
         Mostly zeros: weights on the features of a primal view, on the samples of a dual one. For anchored components
         w_j and e_j, scaled so that the scores on the deflated training views have unit norm.
@@ -231,7 +251,7 @@ class SparseCCA(FactorComponents):
         kernel: str | Callable[..., float] | LowRankKernel = "linear",
         kernel_params: dict[str, Any] | None = None,
         center: bool = True,
-        normalize: bool = True,
+        scale: Any = "auto",
         held_out: int | str = "auto",
         algorithm: str = "working-set",
         tol: float = 1e-6,
@@ -252,7 +272,7 @@ class SparseCCA(FactorComponents):
         self.kernel = kernel
         self.kernel_params = kernel_params
         self.center = center
-        self.normalize = normalize
+        self.scale = scale
         self.held_out = held_out
         self.algorithm = algorithm
         self.tol = tol

@@ -40,8 +40,8 @@ class WhitenedPair:
     groups: Groups
 
     @classmethod
-    def of(cls, views: Sequence[View], ridge: float, groups: Groups) -> "WhitenedPair":
-        x, y = (_whitened(view, ridge) for view in views)
+    def of(cls, views: Sequence[View], ridges: Sequence[float], groups: Groups) -> "WhitenedPair":
+        x, y = map(_whitened, views, ridges)
         return cls(x, y, groups)
 
     @property

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..generation import Generator
+from ..views import Scale
 from ._corpus import Corpus
 from ._settings import Settings
 
@@ -76,7 +77,7 @@ class Variation:
     frequencies: str | None = None
     min_df: int = 1
     center: bool = True
-    normalize: bool = True
+    scale: Scale = "rows"
     mu: str = "auto"
 
 
@@ -91,7 +92,7 @@ VARIATIONS = (
     Variation("words-2", "only words of at least 2 training documents", min_df=2),
     Variation("words-3", "only words of at least 3 training documents", min_df=3),
     Variation("frequencies", "words and frequencies of the whole corpus, left-out pair included", frequencies="corpus"),
-    Variation("not-normalised", "documents not scaled to unit norm", normalize=False),
+    Variation("not-normalised", "documents not scaled to unit norm", scale=None),
     Variation("not-centred", "documents not centred", center=False),
     Variation("mu-2", "twice the automatic mu", mu="auto*2"),
     Variation("mu-3", "three times the automatic mu", mu="auto*3"),
@@ -120,7 +121,7 @@ def generate_varied(corpus: Corpus, settings: Settings, side: int, variation: Va
             seed=settings.seed,
         )
         if view.mate_words and view.query.nnz:
-            made = view.generator(variation.center, variation.normalize).generate(view.query, variation.mu)[0]
+            made = view.generator(variation.center, variation.scale).generate(view.query, variation.mu)[0]
             positive = int(np.count_nonzero(made.weights > 0))
             rows.append({"mate_words": view.mate_words, "selected": made.n_selected, "positive": positive})
     return {"n_training": view.target.shape[0], "n_words": view.target.shape[1], "rows": rows}
@@ -155,5 +156,5 @@ class _LeftOut:
         self._source, self.query = corpus.vectors(1 - side, train, [document], frequencies, min_df)
         self.mate_words = int(corpus.distinct_words(side)[document])
 
-    def generator(self, center: bool = True, normalize: bool = True) -> Generator:
-        return Generator(self.target, self._source, center=center, normalize=normalize)
+    def generator(self, center: bool = True, scale: Scale = "rows") -> Generator:
+        return Generator(self.target, self._source, center=center, scale=scale)

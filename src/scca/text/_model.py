@@ -217,6 +217,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             ridge=self.ridge,
             feature_weights=self.feature_weights,
             anchors=self.anchors,
+            scale="rows",
             held_out=self.held_out,
             n_features=self.n_words,
             tol=self.tol,

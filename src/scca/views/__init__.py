@@ -8,8 +8,9 @@ from ._kernels import Kernel
 from ._low_rank import Landmarks, RandomFeatures
 from ._low_rank_view import LowRankKernelView, LowRankPreparation
 from ._oriented import OrientedView
-from ._preparation import Preparation, inverse_norms
+from ._preparation import Preparation
 from ._projector import Projector
+from ._scaling import SCALES, UNIT, Norm, Scale, divided, norm_of, scales_columns, suitable_scale
 from ._selection import ColumnSelection, Selection
 from ._storage import Compressed, SparseStorage, storage_of
 from .base import PreparedView, PrimalView, View
@@ -21,9 +22,17 @@ __all__ = [
     "PrimalView",
     "Selection",
     "ColumnSelection",
+    # scaling
+    "SCALES",
+    "Scale",
+    "Norm",
+    "UNIT",
+    "norm_of",
+    "scales_columns",
+    "suitable_scale",
+    "divided",
     # primal
     "Preparation",
-    "inverse_norms",
     "FeatureView",
     "BlockRows",
     "BlockView",

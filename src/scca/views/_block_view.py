@@ -117,7 +117,7 @@ class BlockView(PrimalView):
     _plain: "BlockView | None" = None  # without the factors
 
     def __init__(self, samples: BlockRows, preparation: "Preparation", shifted: bool, factors: Any = None):
-        self.samples, self.preparation = samples, preparation
+        self.samples, self.preparation, self.unit = samples, preparation, preparation.unit
         self.shape, self.n_stored = samples.shape, samples.n_stored
         self.elsewhere = samples.elsewhere
         self._shifted, self._factors = shifted, factors

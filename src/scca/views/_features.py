@@ -41,6 +41,7 @@ class FeatureView(PrimalView):
         self.mean = mean
         self.scale = scale
         self.preparation = preparation
+        self.unit = 1.0 if preparation is None else preparation.unit
         self._squares = squares
 
     @property

@@ -11,8 +11,8 @@ from .._types import MatrixLike
 from .._validation import check_positive_semidefinite
 from ._features import FeatureView
 from ._kernels import Kernel, check_symmetric
-from ._preparation import inverse_norms
 from ._projector import Projector
+from ._scaling import Norm, Scale, divided, norm_of
 from ._storage import storage_of
 from .base import PreparedView
 
@@ -32,7 +32,8 @@ class KernelPreparation:
     """y -> k(y), its kernel values with the training samples, centred by their means, scaled by their norms and ||y||.
 
     Centring and scaling happen in the kernel's feature space: with the kernel K of the training samples, its column
-    means c and their mean g, the prepared kernel is D (K - 1 c' - c 1' + g 1 1') D, D = diag(scale).
+    means c and their mean g, the prepared kernel is D (K - 1 c' - c 1' + g 1 1') D, D = diag(scale), 1 / scale the
+    norms. Before that, columns of the samples are divided by their `spread`, if there is one; `training` has been.
     """
 
     kernel: Kernel
@@ -40,8 +41,11 @@ class KernelPreparation:
     means: np.ndarray | None
     grand_mean: float
     scale: np.ndarray | None
+    norm: Norm | None = None
+    spread: np.ndarray | None = None
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
+        samples = divided(samples, self.spread)
         if samples is self.training:  # BLAS multiplies a matrix by itself in another order than by a copy
             samples = samples.copy()
         block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
@@ -52,11 +56,11 @@ class KernelPreparation:
         if self.means is not None:
             row_means = np.asarray(block.mean(axis=1, dtype=np.float64)).ravel()
             scores -= self.means @ directions + np.multiply.outer(row_means - self.grand_mean, directions.sum(axis=0))
-        if self.scale is not None:
+        if self.norm is not None:
             if diagonal is None and not self.kernel.precomputed:
                 diagonal = self.kernel.diagonal(samples)
             if diagonal is not None:
-                scores *= inverse_norms(*_centred_diagonal(diagonal, row_means, self.grand_mean))[:, None]
+                scores *= self.norm.inverse(*_centred_diagonal(diagonal, row_means, self.grand_mean))[:, None]
         return scores
 
 
@@ -88,11 +92,15 @@ class StoredKernelView(PreparedView):
         kernel: Kernel,
         *,
         center: bool,
-        normalize: bool,
+        scale: Scale,
+        spread: np.ndarray | None = None,
         n_jobs: int | None = None,
         name: str = "the kernel matrix",
     ) -> "StoredKernelView":
-        """The view of checked samples (or a checked kernel matrix, if precomputed), centred and scaled on request."""
+        """The view of checked samples (or a checked kernel matrix, if precomputed), centred and scaled on request.
+
+        `spread` is what columns have been divided by, and those of new samples are to be.
+        """
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
         if callable(kernel.function):
             check_symmetric(matrix)
@@ -107,16 +115,21 @@ class StoredKernelView(PreparedView):
                 f"{name} does not show how samples differ: their squared norms are rounding error relative to its "
                 "entries; centre the data that it is computed from."
             )
-        unscaled = cls(matrix, KernelPreparation(kernel, training, means, grand_mean, None))
+        unscaled = cls(matrix, KernelPreparation(kernel, training, means, grand_mean, None, spread=spread))
         check_positive_semidefinite(unscaled.matvec, unscaled.shape[0], name)
-        if not normalize:
+        norm = norm_of(scale, unscaled.columns(np.arange(len(squares))) if scale == "both" else matrix)
+        if norm is None:
+            unscaled.unit = max(float(squares.mean()), 0.0) or 1.0
             return unscaled
-        return cls(matrix, KernelPreparation(kernel, training, means, grand_mean, inverse_norms(squares, noise)))
+        scales = norm.inverse(squares, noise)
+        return cls(matrix, KernelPreparation(kernel, training, means, grand_mean, scales, norm, spread))
 
     @classmethod
     def of_linear(cls, features: FeatureView) -> "StoredKernelView":
         """The linear kernel of a feature view, whose new samples never need a kernel."""
-        return cls(features.outer(), None, features)
+        view = cls(features.outer(), None, features)
+        view.unit = features.unit
+        return view
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self._product(self.storage.matvec, weights)
@@ -171,7 +184,7 @@ class LinearKernelView(PreparedView):
     def __init__(self, features: FeatureView):
         self.features = features
         self.shape = (features.shape[0], features.shape[0])
-        self.n_stored = features.n_stored
+        self.n_stored, self.unit = features.n_stored, features.unit
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         return self.features.matvec(self.features.rmatvec(weights))

@@ -12,6 +12,7 @@ from ._kernels import Kernel
 from ._low_rank import SampleMap, factorised
 from ._preparation import Preparation
 from ._projector import Projector
+from ._scaling import Scale, divided
 from ._selection import Selection
 from ._storage import DenseStorage
 
@@ -23,17 +24,21 @@ _CONSTANT = 1e-14  # of the mean squared norm: a smaller variance is rounding er
 
 @dataclass(frozen=True, eq=False)
 class LowRankPreparation:
-    """y -> z(y), its row of Z in K ~ Z Z', centred and scaled as features are; `error` is that of Z Z' in training."""
+    """y -> z(y), its row of Z in K ~ Z Z', centred and scaled as features are; `error` is that of Z Z' in training.
+
+    Before that, columns of the samples are divided by their `spread`, if there is one.
+    """
 
     map: SampleMap
     preparation: Preparation
     error: float
+    spread: np.ndarray | None = None
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         scores = np.empty((samples.shape[0], directions.shape[1]))
         for start in range(0, len(scores), _BLOCK):
             rows = slice(start, start + _BLOCK)
-            scores[rows] = self.preparation.project(self.map.rows(samples[rows]), directions)
+            scores[rows] = self.preparation.project(self.map.rows(divided(samples[rows], self.spread)), directions)
         return scores
 
 
@@ -47,6 +52,7 @@ class LowRankKernelView(LinearKernelView):
 
     def __init__(self, F: np.ndarray, preparation: LowRankPreparation):
         super().__init__(FeatureView(DenseStorage(F), squares=np.einsum("ij,ij->i", F, F)))
+        self.unit = preparation.preparation.unit
         self.F, self.preparation = F, preparation
         with one_blas_thread():  # the same order of sums for any number of threads
             self.covariance = F.T @ F
@@ -60,24 +66,28 @@ class LowRankKernelView(LinearKernelView):
         method: str,
         *,
         center: bool,
-        normalize: bool,
+        scale: Scale,
+        spread: np.ndarray | None = None,
         random_state: SeedLike = None,
         n_jobs: int | None = None,
         name: str = "the kernel matrix",
     ) -> "LowRankKernelView":
-        """The view of checked samples, centred and scaled on request in the approximated space; see `factorised`."""
+        """The view of checked samples, centred and scaled on request in the approximated space; see `factorised`.
+
+        `spread` is what columns have been divided by, and those of new samples are to be.
+        """
         found = factorised(samples, kernel, rank, method, random_state, n_jobs)
         F = found.Z
-        preparation = Preparation.fit(F, center=center, normalize=normalize)
-        scale = preparation.transform(F).scale
+        preparation = Preparation.fit(F, center=center, scale=None).with_norms(scale, F)
+        scales = preparation.transform(F).scale
         size = np.einsum("ij,ij->", F, F)
         if preparation.mean is not None:
             F -= preparation.mean  # in place: F is the largest array there is
         if np.einsum("ij,ij->", F, F) <= _CONSTANT * size:
             raise ValueError(f"{name} does not show how samples differ: choose another kernel, or other parameters.")
-        if scale is not None:
-            F *= scale[:, None]
-        return cls(F, LowRankPreparation(found.map, preparation, found.error))
+        if scales is not None:
+            F *= scales[:, None]
+        return cls(F, LowRankPreparation(found.map, preparation, found.error, spread))
 
     def matmat(self, weights: np.ndarray) -> np.ndarray:
         return self.F @ (self.F.T @ weights)

@@ -2,26 +2,32 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._arrays import read_tile, tiles
+from .._arrays import chosen_rows, read_tile, tiles
 from .._compile import compiled
 from .._types import MatrixLike
 from ..engine import summed
 from ._block_view import BlockRows, BlockView
 from ._features import FeatureView
+from ._scaling import UNIT, Norm, Scale, inverse_or_zero, scales_columns, shrunken
 from ._storage import Compressed, DenseStorage, SparseStorage, Storage
 
-__all__ = ["Preparation", "inverse_norms"]
+__all__ = ["Preparation"]
 
 _EPSILON = np.finfo(np.float64).eps
 _DWARFED = 1e6  # times its variance: a larger squared mean costs the deviations their precision
 _SUBTRACTED = (16 * _EPSILON) ** 2  # of ||x||^2: rounding error of ||x - a||^2 if x = a
 _SMALL_PART = 0.5  # of the entries: if fewer are of features that are read, these are copied, for faster products
 _EXPANDED = 1e-14  # of the terms of x'x - 2 x'a + a'a: its rounding error if x = a
+_CONSTANT = 16 * _EPSILON  # of the mean: a column that varies less is constant up to rounding
+_TINY, _ENLARGED = 1e-250, 1e150  # variances below this may have lost digits, and are computed from larger values
+# inner products of so many samples, times features, take little time; the fewest and the most samples
+_PRODUCTS, _SOME_SAMPLES = 1e9, (200, 2_000)
 
 
 def _no_columns() -> np.ndarray:
@@ -30,7 +36,7 @@ def _no_columns() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """x -> c (x - a) / ||c (x - a)||: feature weights c, training means a, every sample scaled to unit norm.
+    """x -> c (x - a) / d, divided by a norm: means a, feature weights c, spreads d of the columns.
 
     Used like scikit-learn's transformers, `Preparation.fit(training).transform(samples)`, but the result is a
     `FeatureView`: sparse samples stay sparse, and the data are not copied. A sample of norm zero stays zero.
@@ -39,7 +45,16 @@ class Preparation:
     ----------
     mean : ndarray of shape (m,) or None
         a; None for no centring.
-    normalize : bool
+    scale : "columns", "rows", "both" or None
+        Whether columns are divided by their standard deviation, samples by their norm, or both, with a norm that is
+        shrunk (see `shrunken`).
+    spread : ndarray of shape (m,) or None
+        d, standard deviations in training; a column of spread 0 is constant, and is not read. None for no division.
+    norm : Norm or None
+        Of the samples; None for no division.
+    unit : float
+        Mean squared norm of the training samples if nothing divides them by a norm, otherwise 1: ridges are multiples
+        of it, so that they mean the same whatever the columns are measured in.
     feature_weights : ndarray of shape (m,) or None
         c; a feature of weight 0 is not read at all.
     offset : ndarray of int
@@ -50,24 +65,65 @@ class Preparation:
     """
 
     mean: np.ndarray | None = None
-    normalize: bool = False
+    scale: Scale = None
+    spread: np.ndarray | None = None
+    norm: Norm | None = None
+    unit: float = 1.0
     feature_weights: np.ndarray | None = None
     offset: np.ndarray = field(default_factory=_no_columns)
     blank: bool = False
 
     @classmethod
     def fit(
-        cls, data: MatrixLike | Compressed | BlockRows, *, center: bool = True, normalize: bool = True
+        cls, data: MatrixLike | Compressed | BlockRows, *, center: bool = True, scale: Scale = "rows"
     ) -> "Preparation":
-        """Learn the means from a checked array or sparse matrix."""
-        if not center:
-            return cls(normalize=normalize)
-        mean, variance = _sparse_moments(data) if _is_sparse(data) else _dense_moments(data)
-        return cls(mean, normalize, offset=np.flatnonzero(mean**2 > _DWARFED * variance))
+        """Learn means, spreads and norms from a checked array or sparse matrix."""
+        by_columns = scales_columns(scale)
+        if not center and not by_columns:
+            return cls(scale=scale)._measured(data)
+        mean, spread = _sparse_moments(data) if _is_sparse(data) else _dense_moments(data)
+        return cls(
+            mean=mean if center else None,
+            scale=scale,
+            spread=np.where(spread > _CONSTANT * np.abs(mean), spread, 0.0) if by_columns else None,
+            offset=np.flatnonzero(np.abs(mean) > np.sqrt(_DWARFED) * spread) if center else _no_columns(),
+        )._measured(data)
 
-    def weighted(self, feature_weights: np.ndarray | None) -> "Preparation":
-        """The same with other feature weights."""
-        return replace(self, feature_weights=feature_weights)
+    def weighted(self, feature_weights: np.ndarray | None, data: MatrixLike | Compressed | BlockRows) -> "Preparation":
+        """The same with other feature weights, and so other norms of the training data."""
+        return replace(self, feature_weights=feature_weights)._measured(data)
+
+    def with_norms(self, scale: Scale, data: MatrixLike | Compressed | BlockRows) -> "Preparation":
+        """The same with the norms of another scaling, and columns as they are."""
+        return replace(self, scale=scale)._measured(data)
+
+    def _measured(self, data: MatrixLike | Compressed | BlockRows) -> "Preparation":
+        """The same with the norms of these training data."""
+        if self.scale == "rows":
+            return replace(self, norm=UNIT, unit=1.0)
+        n = data.shape[0]
+        total, squares = summed(_norm_sums, [data, _counted(data)], self)
+        size = float(total) / n
+        if self.scale != "both":
+            return replace(self, norm=None, unit=size if size > 0 else 1.0)
+        n_some = min(n, int(np.clip(np.sqrt(_PRODUCTS / data.shape[1]), *_SOME_SAMPLES)))
+        some = np.linspace(0, n - 1, n_some).astype(int)  # all, or some evenly spaced
+        rows = data.rows if isinstance(data, Compressed) else data
+        kernel = replace(self, norm=None).view(rows if n_some == n and _is_here(data) else chosen_rows(rows, some))
+        return replace(self, norm=shrunken(size, float(squares) / n - size**2, kernel.outer()), unit=1.0)
+
+    @property
+    def reads_zeros(self) -> bool:
+        """Whether a value of zero is a measurement like any other: in columns that are scaled, not among words."""
+        return scales_columns(self.scale)
+
+    @cached_property
+    def _factors(self) -> np.ndarray | None:
+        """c / d: what the columns are multiplied by; 0 for those that are not read, None for ones."""
+        if self.spread is None:
+            return self.feature_weights
+        factors = inverse_or_zero(self.spread)
+        return factors if self.feature_weights is None else factors * self.feature_weights
 
     def transform(self, samples: MatrixLike | Compressed | BlockRows) -> Any:
         """The prepared samples, one row per sample: a FeatureView, or a BlockView of samples elsewhere."""
@@ -81,7 +137,7 @@ class Preparation:
         samples = Compressed(samples) if sp.issparse(samples) else samples
         squares, noise, size = self._square_norms(samples)
         shifted = size > _DWARFED * squares.sum() if shifted is None else shifted
-        scale = inverse_norms(squares, noise) if self.normalize else None
+        scale = None if self.norm is None else self.norm.inverse(squares, noise)
         if self.blank:
             scale = self._blanked(samples, scale)
         storage, mean = self._stored(samples, shifted=bool(shifted))
@@ -96,19 +152,21 @@ class Preparation:
 
     def _project(self, samples: MatrixLike, directions: np.ndarray) -> np.ndarray:
         if sp.issparse(samples):
-            weighted = directions if self.feature_weights is None else self.feature_weights[:, None] * directions
+            weighted = directions if self._factors is None else self._factors[:, None] * directions
             scores = samples @ weighted
             if self.mean is not None:
                 scores -= self.mean @ weighted
-            if self.normalize:
+            if self.norm is not None:
                 squares, noise, _ = self._sparse_square_norms(samples)
-                scores *= inverse_norms(squares, noise)[:, None]
+                scores *= self.norm.inverse(squares, noise)[:, None]
             return scores
         scores, squares = np.zeros((samples.shape[0], directions.shape[1])), np.zeros(samples.shape[0])
         for rows, columns, block in self._centred_tiles(samples):
             scores[rows] += block @ directions[columns]
             squares[rows] += np.einsum("ij,ij->i", block, block)
-        return scores * inverse_norms(squares, self._subtraction_noise(squares))[:, None] if self.normalize else scores
+        if self.norm is None:
+            return scores
+        return scores * self.norm.inverse(squares, self._subtraction_noise(squares))[:, None]
 
     def _blanked(self, samples: MatrixLike, scale: np.ndarray | None) -> np.ndarray:
         return np.where(self.reads(samples), 1.0 if scale is None else scale, 0.0)
@@ -116,17 +174,18 @@ class Preparation:
     def unweighted(self) -> "Preparation":
         """The same with equal weights for all features that are read; the others stay unread."""
         weights = self.feature_weights
-        return self if weights is None else self.weighted(None if weights.all() else (weights != 0).astype(np.float64))
+        assert self.scale == "rows"  # another norm would have to be learnt again
+        return replace(self, feature_weights=None if weights is None or weights.all() else (weights != 0).astype(float))
 
     def reads(self, samples: MatrixLike) -> np.ndarray:
         """Whether each sample has a value other than zero in any feature that is read."""
         if _is_sparse(samples):
-            read = np.ones(samples.shape[1], dtype=bool) if self.feature_weights is None else self.feature_weights != 0
+            read = np.ones(samples.shape[1], dtype=bool) if self._factors is None else self._factors != 0
             columns, found = _columns_of(samples), np.zeros(samples.shape[0], dtype=bool)
             _find_read(columns.data, columns.indices, columns.indptr, read, found)
             return found
         found = np.zeros(samples.shape[0], dtype=bool)
-        for rows, _, block in _tiles_of(samples, self.feature_weights):
+        for rows, _, block in _tiles_of(samples, self._factors):
             found[rows] |= block.any(axis=1)
         return found
 
@@ -134,7 +193,7 @@ class Preparation:
 
     def _stored(self, samples: MatrixLike, *, shifted: bool) -> tuple[Storage, np.ndarray | None]:
         """c x in the cheapest storage, and the mean still to be subtracted."""
-        weights = self.feature_weights
+        weights = self._factors
         mean = self.mean if self.mean is None or weights is None else weights * self.mean
         if _is_sparse(samples):
             stored = samples if isinstance(samples, Compressed) else Compressed(samples)
@@ -172,7 +231,7 @@ class Preparation:
 
     def _centred_tiles(self, samples: MatrixLike) -> Iterator[tuple[slice, Any, np.ndarray]]:
         """Rows, columns and tiles c (x - a) of dense samples, in float64, without columns that are not read."""
-        mean, weights = self.mean, self.feature_weights
+        mean, weights = self.mean, self._factors
         for rows, columns, block in _tiles_of(samples, weights):
             block = np.asarray(block, dtype=np.float64) if mean is None else block - mean[columns]
             yield rows, columns, block if weights is None else block * weights[columns]
@@ -181,7 +240,7 @@ class Preparation:
         """||c a||^2."""
         if self.mean is None:
             return 0.0
-        mean = self.mean if self.feature_weights is None else self.feature_weights * self.mean
+        mean = self.mean if self._factors is None else self._factors * self.mean
         return float(mean @ mean)
 
     def _subtraction_noise(self, squares: np.ndarray) -> np.ndarray:
@@ -190,7 +249,7 @@ class Preparation:
 
     def _sparse_square_norms(self, samples: MatrixLike | Compressed) -> tuple[np.ndarray, np.ndarray, float]:
         columns = _columns_of(samples)
-        weights = np.ones(samples.shape[1]) if self.feature_weights is None else self.feature_weights
+        weights = np.ones(samples.shape[1]) if self._factors is None else self._factors
         expanded = weights.copy()
         expanded[self.offset] = 0.0
         mean = np.zeros(len(expanded)) if self.mean is None else expanded * self.mean
@@ -231,17 +290,38 @@ def _of_read(columns: sp.csc_array, weights: np.ndarray) -> int:
     return int(np.diff(columns.indptr)[weights != 0].sum())
 
 
+def _is_here(data: MatrixLike | Compressed | BlockRows) -> bool:
+    return not isinstance(data, BlockRows)
+
+
+def _norm_sums(items: Sequence[Any], preparation: Preparation) -> list[float]:
+    """The sums of ||c (x - a) / d||^2 and of its square."""
+    samples, counted = items
+    squares, _, _ = preparation._square_norms(samples)
+    squares = np.maximum(squares, 0.0) if counted is None else np.maximum(squares, 0.0) * counted
+    return [float(squares.sum()), float(squares @ squares)]
+
+
 def _dense_moments(data: MatrixLike | BlockRows) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of the columns, from differences to the first row: a large offset costs no precision."""
+    """Means and standard deviations of the columns, from differences to the first row: a large offset costs no
+    precision.
+    """
     first = data.chosen(np.zeros(1, dtype=np.intp)) if isinstance(data, BlockRows) else data[:1]
-    return _moments_around(np.asarray(first[0], dtype=np.float64), _dense_sums, data)
+    pivot = np.asarray(first[0], dtype=np.float64)
+    mean, variance = _moments_around(pivot, _dense_sums, data)
+    spread, tiny = np.sqrt(variance), np.flatnonzero(variance < _TINY)
+    if len(tiny):
+        spread[tiny] = np.sqrt(_moments_around(pivot[tiny], _column_sums, data, tiny, _ENLARGED)[1]) / _ENLARGED
+    return mean, spread
 
 
-def _moments_around(pivot: np.ndarray, sums: Any, data: Any, *arguments: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances, given sums of the differences to a pivot and of their squares."""
+def _moments_around(
+    pivot: np.ndarray, sums: Any, data: Any, columns: np.ndarray | None = None, factor: float = 1.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances times `factor`, given sums of the differences to a pivot and of their squares."""
     n = data.shape[0]
-    total, squares = summed(sums, [data, _counted(data)], pivot, *arguments)
-    return pivot + total / n, np.maximum(squares / n - (total / n) ** 2, 0.0)
+    total, squares = summed(sums, [data, _counted(data)], pivot, columns, factor)
+    return pivot + total / n / factor, np.maximum(squares / n - (total / n) ** 2, 0.0)
 
 
 def _counted(data: Any) -> Any:
@@ -249,22 +329,27 @@ def _counted(data: Any) -> Any:
     return data.counted if isinstance(data, BlockRows) else None
 
 
-def _dense_sums(items: Sequence[Any], pivot: np.ndarray) -> list[np.ndarray]:
+def _dense_sums(
+    items: Sequence[Any], pivot: np.ndarray, columns: np.ndarray | None = None, factor: float = 1.0
+) -> list[np.ndarray]:
+    """Sums of the differences to a pivot, times a factor, and of their squares, for all columns or for some."""
     data, counted = items
-    total, squares = np.zeros(data.shape[1]), np.zeros(data.shape[1])
-    for rows, columns, block in _tiles_of(data):
-        block = block - pivot[columns]
+    total, squares = np.zeros(len(pivot)), np.zeros(len(pivot))
+    for rows, part in tiles(data.shape[0], len(pivot)):
+        block = (read_tile(data, rows, part if columns is None else columns[part]) - pivot[part]) * factor
         if counted is not None:
             block *= counted[rows, None]
-        total[columns] += block.sum(axis=0)
-        squares[columns] += np.einsum("ij,ij->j", block, block)
+        total[part] += block.sum(axis=0)
+        squares[part] += np.einsum("ij,ij->j", block, block)
     return [total, squares]
 
 
-def _column_sums(items: Sequence[Any], pivot: np.ndarray, columns: np.ndarray) -> list[np.ndarray]:
-    """The same for some columns of sparse data."""
+def _column_sums(items: Sequence[Any], pivot: np.ndarray, columns: np.ndarray, factor: float) -> list[np.ndarray]:
+    """The same for some columns of dense or sparse data."""
     data, counted = items
-    return _dense_sums([SparseStorage(_columns_of(data)).columns(columns), counted], pivot)
+    if _is_sparse(data):
+        return _dense_sums([SparseStorage(_columns_of(data)).columns(columns), counted], pivot, None, factor)
+    return _dense_sums(items, pivot, columns, factor)
 
 
 def _sparse_sums(items: Sequence[Any]) -> list[np.ndarray]:
@@ -285,21 +370,26 @@ def _tiles_of(samples: MatrixLike, weights: np.ndarray | None = None) -> Iterato
 
 
 def _sparse_moments(data: MatrixLike | Compressed | BlockRows) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of the columns; for columns far from zero, from differences to about their mean."""
+    """Means and standard deviations of the columns; for columns far from zero, from differences to about their mean."""
     n = data.shape[0]
     total, squares = summed(_sparse_sums, [data, _counted(data)])
     mean = total / n
     variance = squares / n - mean**2
-    far = np.flatnonzero(mean**2 > 1e-3 * _DWARFED * variance)  # the difference above is then imprecise
-    if len(far):
-        mean[far], variance[far] = _moments_around(mean[far], _column_sums, data, far)
-    return mean, variance
+    far = mean**2 > 1e-3 * _DWARFED * variance  # the difference above is then imprecise
+    tiny = (squares / n < _TINY) & ~far & (mean != 0)
+    spread = np.sqrt(np.maximum(variance, 0.0))
+    for some, factor in ((far, 1.0), (tiny, _ENLARGED)):
+        if some.any():
+            columns = np.flatnonzero(some)
+            mean[some], variance = _moments_around(mean[some], _column_sums, data, columns, factor)
+            spread[some] = np.sqrt(variance) / factor
+    return mean, spread
 
 
 def _weighted(data: MatrixLike, weights: np.ndarray) -> Any:
     """Sparse data times diag(weights), in the dtype of the data; entries that become zero are dropped."""
     columns = data.indices if data.format == "csr" else np.repeat(np.arange(data.shape[1]), np.diff(data.indptr))
-    values = data.data * weights.astype(data.dtype)[columns]
+    values = (data.data * weights[columns]).astype(data.dtype)  # spreads of tiny values overflow single precision
     scaled = type(data)((values, data.indices, data.indptr), shape=data.shape)
     if not weights.all():
         scaled = scaled.copy()
@@ -337,9 +427,3 @@ def _find_read(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, read: 
             for p in range(np.uint64(indptr[j]), np.uint64(indptr[j + 1])):
                 if data[p] != 0:
                     found[np.uint64(indices[p])] = True
-
-
-def inverse_norms(squares: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """1 / norm of every sample; 1 for a sample that is zero up to rounding error."""
-    nonzero = squares > noise
-    return np.where(nonzero, 1.0 / np.sqrt(np.where(nonzero, squares, 1.0)), 1.0)

@@ -66,7 +66,12 @@ class View(ABC):
 
 
 class PreparedView(View):
-    """A view of prepared samples that can prepare new ones."""
+    """A view of prepared samples that can prepare new ones.
+
+    `unit` is the mean squared norm of samples that no norm has divided, otherwise 1: what ridges are multiples of.
+    """
+
+    unit: float = 1.0
 
     @abstractmethod
     def reweighted(self, factors: Any) -> "PreparedView":
@@ -82,6 +87,12 @@ class PrimalView(PreparedView):
 
     preparation: "Preparation | None"
     elsewhere: Elsewhere | None = None
+
+    @property
+    def varying(self) -> np.ndarray:
+        """All features but constant columns, if columns are scaled: these have nothing to be divided by."""
+        spread = None if self.preparation is None else self.preparation.spread
+        return np.arange(self.shape[1]) if spread is None else np.flatnonzero(spread)
 
     @property
     @abstractmethod
