@@ -10,6 +10,7 @@ where it was interrupted.
 `python -m benchmarks kernels`: time, memory and mates found with stored and with approximated kernels.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
+`python -m benchmarks scaling [--tables FILE.npz ...]`: what every scaling of columns and samples reaches on new ones.
 `python -m benchmarks honesty [--tables FILE.npz ...] [--corpus A B]`: claims about new samples, against new samples.
 `python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
 `python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
@@ -50,6 +51,7 @@ from . import (
     progress,
     readability,
     retrieval,
+    scaling,
     shapes,
     shell,
     single_component,
@@ -80,6 +82,7 @@ def main() -> None:
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
+        "scaling": lambda: scaling.run(arguments.quick, arguments.tables),
         "honesty": lambda: honesty.run(arguments.quick, arguments.tables, arguments.corpus, arguments.join),
         "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
@@ -159,7 +162,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
         "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, "
-        "retrieval, shapes, shell, subjects, tuning, vectors, wide",
+        "retrieval, scaling, shapes, shell, subjects, tuning, vectors, wide",
     )
     parser.add_argument(
         "--quick", action="store_true", help="of 'growth' two small numbers of samples, in about a minute"
@@ -183,7 +186,9 @@ def _parser() -> argparse.ArgumentParser:
         type=int,
         help="pairs that 'balance', 'cluster', 'million', 'passes', 'progress' and 'translation' learn from",
     )
-    parser.add_argument("--tables", type=Path, nargs="+", metavar="FILE", help=".npz files of two views, for 'honesty'")
+    parser.add_argument(
+        "--tables", type=Path, nargs="+", metavar="FILE", help=".npz files of views, for 'honesty', 'scaling'"
+    )
     parser.add_argument("--components", type=int, default=100, help="of the model of 'million'")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")

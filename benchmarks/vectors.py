@@ -69,14 +69,14 @@ def _measure(split: _Split) -> dict[str, list[float]]:
         found = {}
         for name, weights in (("kernel CCA", None), ("kernel CCA, weighted", "shared")):
             models = [
-                KernelCCA(_COMPONENTS, regularization=r, feature_weights=weights).fit(*split.learnt)
+                KernelCCA(_COMPONENTS, regularization=r, feature_weights=weights, scale="rows").fit(*split.learnt)
                 for r in _REGULARIZATIONS
             ]
             best = int(np.argmax([model.score(*split.new) for model in models]))
             print(f"{name}: best regularisation on the test {_REGULARIZATIONS[best]}")
             found[name] = _figures(models[best], split)
         for name, rendering in (("all words", "dense"), ("few words", ("dense", "sparse"))):
-            found[name] = _figures(SparseCCA(_COMPONENTS, rendering=rendering).fit(*split.learnt), split)
+            found[name] = _figures(SparseCCA(_COMPONENTS, rendering=rendering, scale="rows").fit(*split.learnt), split)
     return found
 
 
@@ -106,7 +106,7 @@ def _show(split: _Split, shown: int) -> None:
         print(f"  {correlations[j]:.2f}  " + " ".join(split.words[np.argsort(-loadings)[:_WORDS]]))
 
     # of few words only those in use keep their weight; kernel CCA reads all
-    earned = KernelCCA(1, feature_weights="shared").fit(*split.learnt).y_feature_weights_
+    earned = KernelCCA(1, feature_weights="shared", scale="rows").fit(*split.learnt).y_feature_weights_
     frequency = np.diff(split.learnt[1].tocsc().indptr)
     common = np.flatnonzero(frequency >= _COMMON)
     unseen = np.mean(earned[common] <= earned[earned > 0].min())

@@ -120,7 +120,7 @@ def _compared(model: BilingualModel, pairs: PairedText, first: list[str], second
     """Few words, all words, kernel CCA and random mates, on the same documents."""
     all_words = len(model.vectorizers_[0].words_)
     dense = clone(model).set_params(rendering="dense", n_components=model.scca_.n_components_, held_out=0).fit(pairs)
-    kernel = KernelCCA(model.scca_.n_components_).fit(*model.training_)
+    kernel = KernelCCA(model.scca_.n_components_, scale="rows").fit(*model.training_)
     vectors = [model.vectorize(texts, name) for texts, name in zip((first, second), model.languages_, strict=True)]
     scores = [model.project(texts, name) for texts, name in zip((first, second), model.languages_, strict=True)]
     shuffled = scores[1][np.random.default_rng(seed).permutation(len(second))]

@@ -107,7 +107,7 @@ class _KernelCurves:
 
 
 def _kernel_cca(training: Views, n_components: int, r: float) -> KernelCCA:
-    return KernelCCA(n_components, regularization=r).fit(*training)
+    return KernelCCA(n_components, regularization=r, scale="rows").fit(*training)
 
 
 def _views(corpus: Corpus, settings: Settings, train: np.ndarray, test: np.ndarray) -> tuple[Views, Views]:
