@@ -84,7 +84,10 @@ class FactorComponents(PairedTransformer):
                 ConvergenceWarning,
             )
         if not summary.factors_converged:
-            warn("the factors did not converge; ask for fewer components.", ConvergenceWarning)
+            remedy = f"ask for fewer components, or raise {called('ridge')}"
+            warn(f"the factors did not converge; {remedy}.", ConvergenceWarning)
+        for sentence in summary.unsolved:
+            warn(sentence, ConvergenceWarning)
         empty = sum(not all(weights[:, j].any() for weights in summary.weights) for j in range(found))
         if empty:
             penalties = either("mu", "gamma") if self._dual_views else called("mu")
@@ -295,6 +298,7 @@ class _Summary:
     attributes: Mapping[str, np.ndarray]
     converged: np.ndarray
     factors_converged: bool
+    unsolved: Sequence[str]  # a sentence for each view whose weights are not precise
 
 
 def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
@@ -321,6 +325,7 @@ def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
         | kept("measures", measure, lambda found: found, dict),
         converged=x.converged & y.converged & fit.converged,
         factors_converged=fit.converged,
+        unsolved=[rendering.unsolved for rendering in (x, y) if rendering.unsolved],
     )
 
 
