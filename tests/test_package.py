@@ -1,9 +1,11 @@
 """The package's front: every public name, and an import that costs nothing until one is used."""
 
 import ast
+import pkgutil
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,23 @@ README = Path(__file__).parents[1] / "README.md"
 def test_every_public_name_is_there(name):
     assert getattr(scca, name) is not None
     assert name in dir(scca)
+
+
+def packages() -> list[str]:
+    """scca, and all packages and modules in it that do not start with an underscore."""
+    found = pkgutil.walk_packages(scca.__path__, "scca.")
+    return ["scca", *(part.name for part in found if "._" not in part.name)]
+
+
+@pytest.mark.parametrize("package", packages())
+def test_every_name_in_all_is_there(package):
+    module = import_module(package)
+    assert [name for name in getattr(module, "__all__", ()) if not hasattr(module, name)] == []
+
+
+def test_all_packages_are_looked_at():
+    folders = {path.parent.name for path in Path(scca.__file__).parent.glob("*/__init__.py")}
+    assert {f"scca.{name}" for name in folders} <= set(packages())
 
 
 def test_star_import():

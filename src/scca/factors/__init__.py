@@ -40,6 +40,4 @@ __all__ = [
     "correlations",
     "inner_products",
     "scores_of",
-    # work that threads share
-    "together",
 ]
