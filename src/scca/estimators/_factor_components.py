@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -153,7 +154,13 @@ class FactorComponents(PairedTransformer):
         """The requested number of folds; None for as many as the pairs and time allow."""
         if isinstance(self.held_out, str) and self.held_out == "auto":
             return None
-        return check_count(self.held_out, "held_out", least=0)
+        folds = self.held_out
+        if isinstance(folds, bool) or not isinstance(folds, Integral) or folds < 0 or folds == 1:
+            raise ValueError(
+                f'held_out must be "auto", 0 or an integer of at least 2; got {shown(folds)}: pass 2 or more folds, '
+                "since each is left out of a fit to the others, or 0 to leave nothing out."
+            )
+        return int(folds)
 
     def _sharing(self, pair: PreparedPair, settings: FactorSettings) -> Sharing | None:
         """The test whether the pairs share anything; None if there are too many for it."""
