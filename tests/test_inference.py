@@ -90,6 +90,15 @@ class TestPermutationTest:
     def scores(model, X, Y):
         return [scores[:, 0] for scores in model.fit(X, Y).transform_pair(X, Y)]
 
+    def test_is_shown_as_its_p_values_and_statistics(self):
+        null = np.linspace(-0.5, 0.6, 199)[:, None] * [1.0, 0.5, 0.7]
+        test = PermutationTest(np.array([0.86431157, 0.21, 0.3]), null)
+        expected = (
+            "PermutationTest(p_values=[0.005, 0.17, 0.16], adjusted_p_values=[0.005, 0.17, 0.17], "
+            "statistics=[0.864, 0.21, 0.3], n_permutations=199)"
+        )
+        assert repr(test) == str(test) == expected
+
     def test_p_values_count_the_null(self):
         null = np.array([[0.5, 0.1, 0.4], [0.2, 0.9, 0.0], [0.6, 0.2, 0.1]])
         test = PermutationTest(statistics=np.array([0.6, 0.2, 0.7]), null=null)
