@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from scipy.stats import binom, spearmanr
 from sklearn.exceptions import ConvergenceWarning
 
-from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV
+from scca import DataWarning, EvidenceWarning, KernelCCA, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.inference import PermutationTest, permutation_test, stability_selection
 
@@ -89,6 +89,15 @@ class TestPermutationTest:
     @staticmethod
     def scores(model, X, Y):
         return [scores[:, 0] for scores in model.fit(X, Y).transform_pair(X, Y)]
+
+    def test_is_shown_as_its_p_values_and_statistics(self):
+        null = np.linspace(-0.5, 0.6, 199)[:, None] * [1.0, 0.5, 0.7]
+        test = PermutationTest(np.array([0.86431157, 0.21, 0.3]), null)
+        expected = (
+            "PermutationTest(p_values=[0.005, 0.17, 0.16], adjusted_p_values=[0.005, 0.17, 0.17], "
+            "statistics=[0.864, 0.21, 0.3], n_permutations=199)"
+        )
+        assert repr(test) == str(test) == expected
 
     def test_p_values_count_the_null(self):
         null = np.array([[0.5, 0.1, 0.4], [0.2, 0.9, 0.0], [0.6, 0.2, 0.1]])
@@ -341,6 +350,34 @@ class TestStabilitySelection:
         X, Y = np.random.default_rng(0).standard_normal((2, 100, 60))
         found = stability_selection(anchored(1, mu="auto*2"), X, Y, n_subsamples=40, random_state=0)
         assert len(found.selected_x) <= found.expected_false_x < 1
+
+    @pytest.mark.parametrize(("mu", "threshold"), [("auto", 0.6), ("auto*4", 0.9)])
+    def test_a_bound_above_half_of_what_is_selected_is_told_once(self, mu, threshold):
+        X, Y = make_planted(100, 200, 60, n_active=4, strength=2, random_state=0).views
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            found = stability_selection(factors(2, mu=mu), X, Y, n_subsamples=20, threshold=threshold, random_state=0)
+        told = [str(each.message) for each in caught if each.category is EvidenceWarning]
+        bounds = found.expected_false_x, found.expected_false_y
+        counts = len(found.selected_x), len(found.selected_y)
+        doubtful = [bound > count / 2 for bound, count in zip(bounds, counts, strict=True)]
+        if mu == "auto":
+            assert all(doubtful)
+            assert len(told) == 1
+            said = (f"{bound:.2g} for the {count} selected of" for bound, count in zip(bounds, counts, strict=True))
+            assert "the bound on false ones is {} X and {} Y, more than half of them; ".format(*said) in told[0]
+            assert told[0].endswith("raise the model's mu, or the threshold above 0.6.")
+        else:
+            assert counts == (8, 8)
+            assert not any(doubtful)
+            assert not told
+
+    @pytest.mark.filterwarnings("error::scca.EvidenceWarning")
+    def test_nothing_selected_is_no_claim(self):
+        X, Y = np.random.default_rng(0).standard_normal((2, 40, 30))
+        found = stability_selection(factors(1), X, Y, n_subsamples=20, threshold=1.0, random_state=0)
+        assert not len(found.selected_x)
+        assert found.expected_false_x > 0
 
     def test_names(self, views):
         X, Y = (pd.DataFrame(view).add_prefix(letter) for view, letter in zip(views, "gp", strict=True))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, generation, inference, retrieval, text
+    from . import datasets, distributed, generation, inference, retrieval, text
     from ._validation import DataWarning, EvidenceWarning
     from .estimators import (
         PAPER,
@@ -47,6 +47,7 @@ __all__ = [
     "generation",
     "inference",
     "text",
+    "distributed",
     # model files
     "save",
     "load",
@@ -76,7 +77,7 @@ _HOMES = {
     "DataWarning": "_validation",
     "EvidenceWarning": "_validation",
 }
-_PARTS = ("datasets", "retrieval", "generation", "inference", "text")
+_PARTS = ("datasets", "retrieval", "generation", "inference", "text", "distributed")
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ import scca.estimators._left_out as left_out
 import scca.text._learning as learning
 import scca.text._model as model_module
 from scca import DataWarning, datasets, load, save
-from scca.engine import Checkpoint
+from scca.engine import Checkpoint, CheckpointError
 from scca.text import BilingualModel, PairedText, PairError
 from scca.text import read_pairs as read_here
 
@@ -197,6 +197,30 @@ def test_a_stopped_fit_goes_on_with_other_blocks(cluster, files, many, tmp_path,
     assert len(set(steps)) == len(steps)  # nothing was computed twice
     assert_same(model, expected)
     assert not folder.exists()
+
+
+def test_a_fit_of_the_same_pairs_in_another_order_does_not_go_on(
+    cluster, files, documents, many, tmp_path, monkeypatch
+):
+    """Scores that were stored belong to samples by their position."""
+    monkeypatch.setattr("scca.engine._work._WORTH", 0.0)
+    monkeypatch.setattr("scca.engine._together._N_CORES", 1)
+    write, folder = Checkpoint.write, tmp_path / "partial"
+
+    def until_the_first(self, name, arrays):
+        write(self, name, arrays)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Checkpoint, "write", until_the_first)
+        BilingualModel(4).fit(read_pairs(cluster, *files), checkpoint=folder)
+    pairs = list(zip(*documents, strict=True))
+    swapped_in_a_block = [[pairs[1], pairs[0], *pairs[2:200]], pairs[200:]]
+    swapped_blocks = [pairs[200:], pairs[:200]]
+    for blocks in (swapped_in_a_block, swapped_blocks):
+        given = pairs_of(cluster, cluster.scatter(blocks), ("en", "fr"))
+        with pytest.raises(CheckpointError, match="with other pairs"):
+            BilingualModel(4).fit(given, checkpoint=folder)
 
 
 def test_stop_words_that_no_document_has(cluster, files, many):

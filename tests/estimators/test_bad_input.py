@@ -364,7 +364,7 @@ class TestFactorsOnly:
 
     @pytest.mark.parametrize("value", [*ODD, -1, True, None])
     def test_held_out(self, X, Y, value):
-        with pytest.raises(ValueError, match="^held_out must be an integer of at least 0; got"):
+        with pytest.raises(ValueError, match='^held_out must be "auto", 0 or an integer of at least 2; got'):
             SparseCCA(1, held_out=value).fit(X, Y)
 
     @pytest.mark.parametrize("value", [*ODD, None])

@@ -147,6 +147,22 @@ class TestWeights:
         expected = np.linalg.solve(A.T @ A + 0.3 * np.eye(A.shape[1]), correlations)
         np.testing.assert_allclose(model.x_weights_, expected, atol=1e-6 * np.abs(expected).max())
 
+    @pytest.mark.parametrize("scale", [1e-6, 1.0])
+    def test_equations_that_are_not_solved_are_told_once(self, scale, recwarn):
+        """Columns of very different sizes and nearly no ridge are too much for conjugate gradients."""
+        X, Y = make_planted(3100, 200, 20, n_factors=2, strength=1.5, random_state=0).views
+        X = X * np.geomspace(1.0, scale, 200)
+        model = factors(2, ridge=1e-12, rendering="dense", feature_weights=None).fit(X, Y)
+        told = [str(each.message) for each in recwarn if each.category is ConvergenceWarning]
+        if scale == 1.0:
+            assert model.converged_.all()
+            assert not told
+            return
+        assert not model.converged_.any()
+        assert len(told) == 1
+        assert "all features of X are not solved: 2 of 2 components have a relative residual" in told[0]
+        assert "above the required 1e-08; raise ridge, or scale the columns" in told[0]
+
     def test_no_penalty_is_a_regression_on_all_features_of_what_the_other_view_says(self, pairs):
         """Four times the ridge of the factors: of Y's part of the factor on X, and the other way round."""
         model = factors(3, ridge=0.3, mu="auto*1e-9", n_features=None).fit(*pairs)

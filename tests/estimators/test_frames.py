@@ -211,19 +211,28 @@ class TestOutput:
     def test_pandas_keeps_the_labels(self, model, estimator, pair, frames):
         X, Y = frames
         expected = estimator(2).fit(*pair).project(pair[0], "X"), estimator(2).fit(*pair).project(pair[1], "Y")
-        columns = [f"{estimator.__name__.lower()}{i}" for i in range(2)]
+        x_columns, y_columns = ([f"{estimator.__name__.lower()}{of}{i}" for i in range(2)] for of in ("", "_y"))
         fitted = model("pandas")
         answers = [
-            (fitted.transform(X), expected[0]),
-            (fitted.transform_y(Y), expected[1]),
-            *zip(fitted.transform_pair(X, Y), expected, strict=True),
-            (fitted.fit_transform(X, Y), expected[0]),
+            (fitted.transform(X), expected[0], x_columns),
+            (fitted.transform_y(Y), expected[1], y_columns),
+            *zip(fitted.transform_pair(X, Y), expected, (x_columns, y_columns), strict=True),
+            (fitted.fit_transform(X, Y), expected[0], x_columns),
         ]
-        for scores, values in answers:
+        for scores, values, columns in answers:
             assert isinstance(scores, pd.DataFrame)
             assert scores.index.equals(X.index)
             assert scores.columns.tolist() == columns
             np.testing.assert_allclose(scores.to_numpy(), values, atol=1e-10)
+        assert list(fitted.get_feature_names_out()) == x_columns
+
+    def test_scores_of_both_views_go_into_one_frame(self, model, frames):
+        for container, beside in (
+            ("pandas", lambda *scores: pd.concat(scores, axis=1)),
+            ("polars", lambda *scores: pl.concat(scores, how="horizontal")),  # refuses columns of the same name
+        ):
+            both = beside(*model(container).transform_pair(*frames))
+            assert len(set(both.columns)) == 4
 
     @pytest.mark.filterwarnings("ignore::UserWarning")  # a series has no columns
     def test_labels_of_a_series(self, model, frames):

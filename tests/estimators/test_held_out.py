@@ -641,10 +641,15 @@ class TestAuto:
 
 
 class TestSettings:
-    @pytest.mark.parametrize("value", [-1, 2.5, "all", None, True])
-    def test_held_out_is_a_number_or_auto(self, value):
-        with pytest.raises(ValueError, match="held_out must be an integer of at least 0; got"):
+    @pytest.mark.parametrize("value", [1, np.int64(1), -1, 2.5, "all", None, True])
+    def test_held_out_is_a_number_of_folds_or_auto(self, value):
+        """One fold would leave nothing to learn from: it is refused, not taken for two."""
+        sentence = r'^held_out must be "auto", 0 or an integer of at least 2; got .*: pass 2 or more folds, .* or 0'
+        with pytest.raises(ValueError, match=sentence):
             SparseCCA(1, held_out=value).fit(*noise(0))
+
+    def test_two_folds_are_enough(self):
+        assert SparseCCA(1, held_out=2).fit(*noise(0)).n_folds_ == 2
 
     def test_too_few_pairs_to_leave_any_out_are_nan(self):
         found = held_out_correlations(leading_pair, Pairs(*noise(0, n=5)), 2, None, None, random_state(), True)

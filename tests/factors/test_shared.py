@@ -224,7 +224,19 @@ def test_an_inverse_however_many_features_are_coupled(wide, rng, share, by_produ
     product.couple()
     assert len(product._coupled) == min(20, 1 + int(share * np.sqrt(view.n_stored)))
     R = rng.standard_normal((90, 3))
-    np.testing.assert_allclose(product.regularised(product.solve(R, 1e-10)), R, atol=1e-8)
+    np.testing.assert_allclose(product.regularised(product.solve(R, 1e-10).weights), R, atol=1e-8)
+
+
+@pytest.mark.parametrize("max_iter", [3, 1000])
+def test_a_solution_says_how_far_it_is_off(wide, rng, max_iter, by_products, monkeypatch):
+    monkeypatch.setattr(products, "_MAX_ITER", max_iter)
+    product = products.Products(prepared(wide[0]), 0.3)
+    product.couple()
+    R = np.column_stack([rng.standard_normal((90, 2)), np.zeros(90)])
+    found = product.solve(R, 1e-6)
+    norms = np.linalg.norm(R - product.regularised(found.weights), axis=0)
+    np.testing.assert_allclose(found.residuals[:2], norms[:2] / np.linalg.norm(R[:, :2], axis=0), rtol=1e-6)
+    np.testing.assert_array_equal(found.converged, [max_iter == 1000, max_iter == 1000, True])
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 30])
@@ -239,19 +251,19 @@ def test_a_triangle_solves_in_single_precision(rng, size, monkeypatch):
 @pytest.mark.parametrize("store", [sp.csr_array.toarray, sp.csr_array])
 def test_weights_on_all_features_solve_the_normal_equations(wide, rng, store, by_products, monkeypatch):
     view, T = prepared(store(wide[0])), rng.standard_normal((300, 4))
-    exact = dense_weights(view, T, 0.3)
+    exact = dense_weights(view, T, 0.3).weights
     monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
-    np.testing.assert_allclose(dense_weights(view, T, 0.3), exact, atol=1e-7 * np.abs(exact).max())
-    assert not dense_weights(view, 0 * T, 0.3).any()
+    np.testing.assert_allclose(dense_weights(view, T, 0.3).weights, exact, atol=1e-7 * np.abs(exact).max())
+    assert not dense_weights(view, 0 * T, 0.3).weights.any()
 
 
 def test_a_ridge_below_single_precision(wide, rng, by_products, monkeypatch):
     monkeypatch.setattr(products, "_MOST_COUPLED", 1000)
     X = sp.csr_array(sp.hstack([wide[0]] * 2))  # every feature twice: singular without a ridge
     view, T = prepared(X), rng.standard_normal((300, 2))
-    exact = view.matmat(dense_weights(view, T, 1e-9))
+    exact = view.matmat(dense_weights(view, T, 1e-9).weights)
     monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
-    np.testing.assert_allclose(view.matmat(dense_weights(view, T, 1e-9)), exact, atol=1e-5)
+    np.testing.assert_allclose(view.matmat(dense_weights(view, T, 1e-9).weights), exact, atol=1e-5)
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])

@@ -35,7 +35,8 @@ from ._rows import at_worker, block_views
 __all__ = ["ClusterPairs", "pairs_of", "read_documents", "read_pairs", "scatter_pairs"]
 
 _FAN_IN = 4  # word lists that a task merges
-_MODULUS = 1 << 128
+_MODULUS = (1 << 127) - 1  # a prime: hashes of pairs are the coefficients of a polynomial modulo it
+_BASE = 0x1E3779B97F4A7C15F39CC0605CEDC834  # where it is evaluated; any large number does
 
 Files = str | PathLike[str]
 
@@ -183,7 +184,7 @@ class ClusterPairs(PairsElsewhere):
     ----------
     languages : tuple of two str
     digest : str
-        A hash of all pairs, in whatever blocks they are, by which a checkpoint recognises them.
+        A hash of all pairs in their order, in whatever blocks they are, by which a checkpoint recognises them.
     """
 
     def __init__(self, client: Any, read: Callable[[], list[Any]], languages: tuple[str, str], drop_empty: bool):
@@ -191,7 +192,7 @@ class ClusterPairs(PairsElsewhere):
         self._texts: list[Any] | None = None
         found = self._of_texts(_inspected)
         self._sizes = [n for n, _, _, _ in found]
-        self.digest = f"{sum(digest for *_, digest in found) % _MODULUS:032x}"
+        self.digest = f"{_joined_digest((n, digest) for n, _, _, digest in found):032x}"
         n_blank = sum(n for _, n, _, _ in found)
         if not len(self):
             raise PairError("there is no pair of documents; add some.")
@@ -322,7 +323,7 @@ def _listed(given: Files | Sequence[Files]) -> list[Path]:
 
 @dataclass(frozen=True, eq=False)
 class _Texts:
-    """The documents of a block, how many are blank and where the first is, and the sum of hashes of all pairs."""
+    """The documents of a block, how many are blank and where the first is, and a hash of all pairs in their order."""
 
     first: list[str]
     second: list[str]
@@ -371,8 +372,20 @@ def _texts(pairs: Iterable[Sequence[str | None]], place: Callable[[int, int], st
         first.append(one)
         second.append(other)
         pair_ = f"{one}\n{other}\n".encode(errors="surrogatepass")
-        digest += int.from_bytes(hashlib.blake2b(pair_, digest_size=16).digest(), "big")
-    return _Texts(first, second, n_blank, first_blank, digest % _MODULUS)
+        of_pair = int.from_bytes(hashlib.blake2b(pair_, digest_size=16).digest(), "big")
+        digest = (digest * _BASE + of_pair) % _MODULUS
+    return _Texts(first, second, n_blank, first_blank, digest)
+
+
+def _joined_digest(parts: Iterable[tuple[int, int]]) -> int:
+    """The hash of consecutive parts, from their numbers of pairs and hashes: the same for any division into parts.
+
+    A part of n pairs with hashes h_1, ..., h_n has the hash h_1 b^(n-1) + ... + h_n, so that the order counts.
+    """
+    digest = 0
+    for n, of_part in parts:
+        digest = (digest * pow(_BASE, n, _MODULUS) + of_part) % _MODULUS
+    return digest
 
 
 def _inspected(texts: _Texts) -> tuple[int, int, str, int]:

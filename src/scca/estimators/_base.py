@@ -334,7 +334,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return scores
 
     def transform_y(self, Y: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
-        """Scores of samples of Y; parameters as for `transform`."""
+        """Scores of samples of Y; parameters as for `transform`. Columns of a frame are called `sparsecca_y0` etc."""
         swapped = copy(self)  # only the result of `transform` becomes the frame that `set_output` selects
         swapped._transformed = "Y"
         scores = swapped.transform(Y, diagonal)
@@ -385,6 +385,23 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return values
 
     # --- scikit-learn ----------------------------------------------------------------------------------------------
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the scores of X, as in all of scikit-learn: "sparsecca0", "sparsecca1" etc.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str
+        """
+        names = super().get_feature_names_out(input_features)
+        if self._transformed == "X":
+            return names
+        prefix = type(self).__name__.lower()
+        return np.array([f"{prefix}_y{i}" for i in range(len(names))], dtype=object)  # beside those of X in one frame
 
     @property
     def _n_features_out(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from numbers import Integral
 from typing import Self
 
 import numpy as np
@@ -85,7 +86,10 @@ class FactorComponents(PairedTransformer):
                 ConvergenceWarning,
             )
         if not summary.factors_converged:
-            warn("the factors did not converge; ask for fewer components.", ConvergenceWarning)
+            remedy = f"ask for fewer components, or raise {called('ridge')}"
+            warn(f"the factors did not converge; {remedy}.", ConvergenceWarning)
+        for sentence in summary.unsolved:
+            warn(sentence, ConvergenceWarning)
         empty = sum(not all(weights[:, j].any() for weights in summary.weights) for j in range(found))
         if empty:
             penalties = either("mu", "gamma") if self._dual_views else called("mu")
@@ -167,7 +171,13 @@ class FactorComponents(PairedTransformer):
         """The requested number of folds; None for as many as the pairs and time allow."""
         if isinstance(self.held_out, str) and self.held_out == "auto":
             return None
-        return check_count(self.held_out, "held_out", least=0)
+        folds = self.held_out
+        if isinstance(folds, bool) or not isinstance(folds, Integral) or folds < 0 or folds == 1:
+            raise ValueError(
+                f'held_out must be "auto", 0 or an integer of at least 2; got {shown(folds)}: pass 2 or more folds, '
+                "since each is left out of a fit to the others, or 0 to leave nothing out."
+            )
+        return int(folds)
 
     def _sharing(self, pair: PreparedPair, settings: FactorSettings) -> Sharing | None:
         """The test whether the pairs share anything; None if there are too many for it."""
@@ -315,6 +325,7 @@ class _Summary:
     attributes: Mapping[str, np.ndarray]
     converged: np.ndarray
     factors_converged: bool
+    unsolved: Sequence[str]  # a sentence for each view whose weights are not precise
 
 
 def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
@@ -341,6 +352,7 @@ def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
         | kept("measures", measure, lambda found: found, dict),
         converged=x.converged & y.converged & fit.converged,
         factors_converged=fit.converged,
+        unsolved=[rendering.unsolved for rendering in (x, y) if rendering.unsolved],
     )
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._wording import called
 from ..engine import Stage, kept, one_blas_thread
 from ..factors import (
     Nets,
+    RidgeSolution,
     Scores,
     Weighing,
     column_products,
@@ -45,7 +47,8 @@ class Rendering:
     """The factors in one view: the view restricted to what is read, weights on its coordinates, and certificates.
 
     `selected` holds the solutions of the convex problems that selected the features; for a dual view their weights are
-    also the final `weights`.
+    also the final `weights`. `unsolved` says in a sentence, if it is so, that the equations for weights on all features
+    were not solved to their tolerance.
     """
 
     view: PreparedView
@@ -58,6 +61,7 @@ class Rendering:
     n_iter: np.ndarray
     n_passes: np.ndarray
     converged: np.ndarray
+    unsolved: str = ""
 
 
 class RenderingPath:
@@ -80,9 +84,8 @@ class RenderingPath:
         the other views' weights give: those scores are what a new sample is compared with.
         """
         T = self._T
-        renderings = {
-            name: _dense(self._views[name], T, settings.ridge_of(self._views[name])) for name in settings.dense
-        }
+        dense = {name: self._views[name] for name in settings.dense}
+        renderings = {name: _dense(name, view, T, settings.ridge_of(view)) for name, view in dense.items()}
         sparse = [name for name in self._views if name not in settings.dense]
         if not sparse:
             return renderings
@@ -163,9 +166,8 @@ class _SelectionPath:
     def __init__(self, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: FactorSettings):
         self._is_dual = view.columns_are_samples
         self._entry = 2.0 * np.abs(correlations)
-        self._nets = Nets(
-            view, correlations, squares, settings.ridge_of(view), **settings.effort, room=_ROOM * settings.most
-        )
+        ridge, room = settings.ridge_of(view), _ROOM * settings.most
+        self._nets = Nets(view, correlations, squares, ridge, **settings.effort, room=room)
         self._automatic: list[ComponentResult] | None = None
         self._before: tuple[Penalty, list[ComponentResult]] | None = None
 
@@ -252,11 +254,11 @@ def _few_weights(
     return few if few < np.inf else at
 
 
-def _dense(view: PreparedView, T: Scores, ridge: float) -> Rendering:
-    nothing = np.zeros(T.shape[1])
+def _dense(name: str, view: PreparedView, T: Scores, ridge: float) -> Rendering:
+    nothing, found = np.zeros(T.shape[1]), dense_weights(view, T, ridge)
     return Rendering(
         view=view,
-        weights=dense_weights(view, T, ridge),
+        weights=found.weights,
         selected=(),
         ridge=np.full(T.shape[1], ridge),
         mu=nothing,
@@ -264,7 +266,20 @@ def _dense(view: PreparedView, T: Scores, ridge: float) -> Rendering:
         dual_gap=nothing,
         n_iter=nothing,
         n_passes=nothing,
-        converged=np.ones(T.shape[1], dtype=bool),
+        converged=found.converged,
+        unsolved=_unsolved(found, name),
+    )
+
+
+def _unsolved(found: RidgeSolution, name: str) -> str:
+    """One sentence if the equations were not solved, otherwise an empty one."""
+    short = found.residuals[~found.converged]
+    if not len(short):
+        return ""
+    return (
+        f"the equations for the weights on all features of {called(name)} are not solved: {len(short)} of "
+        f"{len(found.residuals)} components have a relative residual of up to {short.max():.2g}, above the required "
+        f"{found.tol:.2g}; raise {called('ridge')}, or scale the columns to similar variances."
     )
 
 

@@ -154,9 +154,10 @@ class SparseCCA(FactorComponents):
         With a named kernel that is not linear, columns are divided before the kernel is computed, and norms are those
         in the kernel's space.
     held_out : int or "auto", default="auto"
-        Shared factors only: number of folds for `held_out_correlations_`, 0 for none. "auto": with fewer than 100 pairs
-        (or groups of them) 5 folds, drawn twice; with up to 2,000, 8 folds; with more, 5. With 20,000 pairs or more,
-        only the first fold is left out, and at most 20,000 pairs.
+        Shared factors only: number of folds for `held_out_correlations_`, at least 2 and at most a third of the pairs
+        (`n_folds_` is how many there are), or 0 for none. "auto": with fewer than 100 pairs (or groups of them) 5
+        folds, drawn twice; with up to 2,000, 8 folds; with more, 5. With 20,000 pairs or more, only the first fold is
+        left out, and at most 20,000 pairs.
     algorithm : {"working-set", "greedy"}, default="working-set"
         For anchored components: the fast solver, or the paper's Algorithms 1 to 3.
     tol : float, default=1e-6

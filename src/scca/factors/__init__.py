@@ -3,6 +3,7 @@
 from ._balance import balanced_factors
 from ._chance import LEADING, WhitenedPair, associations, strongest_features, window_strengths
 from ._nets import Nets
+from ._products import RidgeSolution
 from ._rendering import Weighing, dense_weights, weigh_features
 from ._rotation import Rotation, equalized, varimax
 from ._scores import Scores, column_products, correlations, inner_products, scores_of
@@ -23,6 +24,7 @@ __all__ = [
     "weigh_features",
     "Weighing",
     "dense_weights",
+    "RidgeSolution",
     # chance
     "WhitenedPair",
     "LEADING",
@@ -38,6 +40,4 @@ __all__ = [
     "correlations",
     "inner_products",
     "scores_of",
-    # work that threads share
-    "together",
 ]

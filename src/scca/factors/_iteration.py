@@ -158,8 +158,8 @@ def leading_solutions(
 
 
 def _inverted(products: Sequence[Products], blocks: Blocks, tol: float) -> Blocks:
-    """B_v^-1 times a block, in every view."""
-    return together(lambda v: products[v].solve(blocks[v], tol), range(len(products)))
+    """B_v^-1 times a block, in every view; inexact is fine, since the residuals of the factors are checked."""
+    return together(lambda v: products[v].solve(blocks[v], tol).weights, range(len(products)))
 
 
 def _onwards(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:

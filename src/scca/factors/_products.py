@@ -1,6 +1,7 @@
 """Products with views of many samples, a block of rows at a time, as factors and their renderings need them."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from ..views import FeatureView, PrimalView, SparseStorage
 from ._covariances import covariance, sample_scale
 from ._triangle import Triangle
 
-__all__ = ["Products", "correlate", "images", "score_rows"]
+__all__ = ["Products", "RidgeSolution", "correlate", "images", "score_rows"]
 
 _ROWS = 512  # whose scores are in memory at a time
 _LANE_BYTES = 1 << 28  # for all lanes: each has its own sums over all features
@@ -19,8 +20,24 @@ _MOST_COUPLED = 16_000  # features whose covariance matrix is factorised: it tak
 _PER_ROOT = 4.0  # times the root of the stored entries: so many coupled features take about as long as a product
 _SINGLE = 3e-6  # relative residual of an inverse in single precision
 _LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
-_MAX_ITER = 1000
+_MAX_ITER = 1000  # steps of conjugate gradients
 _MOST_COPIED = 1 << 27  # entries of dense columns copied to compute their covariances
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeSolution:
+    """W with (M'M + ridge) W = R, one column each, and ||R - (M'M + ridge) W|| / ||R|| of each column.
+
+    `converged` says whether this residual is at most `tol`.
+    """
+
+    weights: np.ndarray
+    residuals: np.ndarray
+    tol: float
+
+    @property
+    def converged(self) -> np.ndarray:
+        return self.residuals <= self.tol
 
 
 class Products:
@@ -35,19 +52,20 @@ class Products:
         """(M'M + ridge) W."""
         return images([self], [W])[0][0]
 
-    def solve(self, R: np.ndarray, tol: float) -> np.ndarray:
-        """(M'M + ridge)^-1 R, by conjugate gradients on all columns at once.
+    def solve(self, R: np.ndarray, tol: float) -> RidgeSolution:
+        """(M'M + ridge)^-1 R, by at most 1,000 steps of conjugate gradients on all columns at once.
 
         If all features are coupled and single precision suffices for `tol`, no iteration is needed.
         """
         if self._is_exact and tol >= _SINGLE:
-            return self.precondition(R)
+            return RidgeSolution(self.precondition(R), np.full(R.shape[1], _SINGLE), tol)
         size = np.linalg.norm(R, axis=0)
+        size[size == 0] = 1.0
         solution, residual = np.zeros_like(R), R.copy()
         direction = z = self.precondition(residual)
         slope = np.einsum("ij,ij->j", residual, z)
         for _ in range(_MAX_ITER):
-            is_open = np.linalg.norm(residual, axis=0) > tol * size
+            is_open = np.linalg.norm(residual, axis=0) / size > tol
             if not is_open.any():
                 break
             image = self.regularised(direction)
@@ -58,7 +76,7 @@ class Products:
             z = self.precondition(residual)
             before, slope = slope, np.einsum("ij,ij->j", residual, z)
             direction = z + slope / np.where(before > 0, before, 1.0) * direction
-        return solution
+        return RidgeSolution(solution, np.linalg.norm(residual, axis=0) / size, tol)
 
     def couple(self) -> None:
         """Factorise the covariance matrix of the features that vary most, which `precondition` inverts exactly.

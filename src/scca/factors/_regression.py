@@ -1,10 +1,8 @@
 """Ridge regression of many scores on the features of a large view."""
 
-import numpy as np
-
 from ..engine import one_blas_thread
 from ..views import PrimalView
-from ._products import Products
+from ._products import Products, RidgeSolution
 from ._scores import Scores, correlations
 
 __all__ = ["ridge_weights"]
@@ -12,7 +10,7 @@ __all__ = ["ridge_weights"]
 _TOLERANCE = 1e-8  # relative residual of the normal equations
 
 
-def ridge_weights(view: PrimalView, scores: Scores, ridge: float) -> np.ndarray:
+def ridge_weights(view: PrimalView, scores: Scores, ridge: float) -> RidgeSolution:
     """(M'M + ridge)^-1 M't for every column t of `scores`, by conjugate gradients on all columns at once."""
     with one_blas_thread():  # the same order of sums for any number of threads
         products = Products(view, ridge)

@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 
 from ..views import PrimalView, View
 from ._grams import grams
+from ._products import RidgeSolution
 from ._regression import ridge_weights
 from ._scores import Scores, column_products, correlations
 from ._spectrum import spectrum_of
@@ -115,12 +116,13 @@ def _raised(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> 
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-def dense_weights(view: View, scores: Scores, ridge: float) -> np.ndarray:
+def dense_weights(view: View, scores: Scores, ridge: float) -> RidgeSolution:
     """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
     if not isinstance(view, PrimalView) or (view.shape[0] <= _FEW_SAMPLES and view.elsewhere is None):
         scores = np.asarray(scores)
         spectrum = spectrum_of(view)
         U, values = spectrum.vectors, spectrum.values
         coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])
-        return coefficients if view.columns_are_samples else view.rmatmat(coefficients)
+        weights = coefficients if view.columns_are_samples else view.rmatmat(coefficients)
+        return RidgeSolution(weights, np.zeros(scores.shape[1]), 0.0)  # without an iteration that could stop early
     return ridge_weights(view, scores, ridge)

@@ -38,6 +38,15 @@ class PermutationTest:
     statistics: np.ndarray
     null: np.ndarray
 
+    def __repr__(self) -> str:
+        """What the test says; the null has a number per permutation and component, too many to read."""
+        values = {
+            name: ", ".join(f"{value:.3g}" for value in getattr(self, name))
+            for name in ("p_values", "adjusted_p_values", "statistics")
+        }
+        shown = ", ".join(f"{name}=[{numbers}]" for name, numbers in values.items())
+        return f"PermutationTest({shown}, n_permutations={self.n_permutations})"
+
     @property
     def n_permutations(self) -> int:
         return len(self.null)

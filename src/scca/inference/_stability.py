@@ -11,12 +11,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from .._types import MatrixLike, SeedLike
-from .._validation import check_count, check_seed
-from ..engine import Groups, Progress, run_tasks
+from .._validation import EvidenceWarning, check_count, check_seed
+from ..engine import Groups, Progress, run_tasks, warn
 from ..estimators import KernelCCA, PairedTransformer
 from ._fits import DATA_SETS, Fits
 
 __all__ = ["StabilitySelection", "stability_selection"]
+
+_MOST_FALSE = 0.5  # of what is selected; if more may be false, a selected feature is as likely false as true
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,9 @@ def stability_selection(
     This is Meinshausen and Buhlmann's bound if all false features are equally likely to be selected and true ones are
     selected no worse than at random. Since the subsamples are disjoint pairs, Shah and Samworth's theorem gives the
     same number without these assumptions, if "false" means: selected from a subsample with probability below q / p. The
-    bound is loose, and useless once it exceeds the number selected: a larger penalty (a smaller q) or a higher
-    threshold lowers it. Random anchors keep probabilities well below 1 even for strong features.
+    bound is loose, and useless near the number selected: above half of it, this function warns. A larger penalty (a
+    smaller q) or a higher threshold lowers it; with fewer than q^2 features it is above 1 whatever the threshold.
+    Random anchors keep probabilities well below 1 even for strong features.
 
     Parameters
     ----------
@@ -125,9 +128,12 @@ def stability_selection(
     Examples
     --------
     >>> import scca
-    >>> data = scca.datasets.make_planted(100, 50, 20, n_factors=1, n_active=4, strength=2, random_state=0)
-    >>> found = scca.inference.stability_selection(scca.SparseCCA(1), *data.views, n_subsamples=40, random_state=0)
+    >>> data = scca.datasets.make_planted(100, 100, 100, n_factors=1, n_active=4, strength=2, random_state=0)
+    >>> model = scca.SparseCCA(1, mu="auto*4")
+    >>> found = scca.inference.stability_selection(model, *data.views, n_subsamples=40, threshold=0.9, random_state=0)
     >>> found.selected_x.tolist() == data.x_loadings[:, 0].nonzero()[0].tolist()
+    True
+    >>> found.expected_false_x < 0.25
     True
     """
     if check_count(n_subsamples, "n_subsamples", least=2) % 2:
@@ -151,7 +157,7 @@ def stability_selection(
         times_there if name in fits.dual_views else np.full(view.shape[1], n_subsamples)
         for name, view in (("X", fits.pairs.X), ("Y", fits.pairs.Y))
     )
-    return StabilitySelection(
+    found = StabilitySelection(
         x_probabilities=_shares(x_selected, x_times_there),
         y_probabilities=_shares(y_selected, y_times_there),
         x_mean_selected=np.nan if "X" in fits.dual_views else len(x_selected) / n_subsamples,
@@ -161,6 +167,27 @@ def stability_selection(
         x_names=fits.x_names,
         y_names=fits.y_names,
     )
+    _warn_of_false_features(found)
+    return found
+
+
+def _warn_of_false_features(found: StabilitySelection) -> None:
+    """Warn if what is selected shows little; nothing is expected of views that have weights on samples."""
+    doubtful = [
+        f"{bound:.2g} for the {len(selected)} selected of {name}"
+        for name, bound, selected in (
+            ("X", found.expected_false_x, found.selected_x),
+            ("Y", found.expected_false_y, found.selected_y),
+        )
+        if len(selected) and bound > _MOST_FALSE * len(selected)
+    ]
+    if doubtful:
+        higher = f", or the threshold above {found.threshold:g}" if found.threshold < 1 else ""
+        warn(
+            f"the selected features are weak evidence: the bound on false ones is {' and '.join(doubtful)}, more than "
+            f"half of them; raise the model's mu{higher}.",
+            EvidenceWarning,
+        )
 
 
 def _shares(selected: np.ndarray, times_there: np.ndarray) -> np.ndarray:
