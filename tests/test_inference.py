@@ -210,18 +210,17 @@ class TestWhatMustNotMatter:
     @both
     def test_precomputed_linear_kernel(self, cv, views, make):
         X, Y = views
-        settings = {"tol": 1e-11, "feature_weights": None}
+        settings = {"tol": 1e-11, "feature_weights": None, "scale": "rows"}
         linear = permutation_test(make(2, representation="primal-dual", **settings), X, Y, cv=cv, **SETTINGS)
         given = make(2, kernel="precomputed", **settings)
         for K in (Y @ Y.T, sp.csr_array(Y @ Y.T)):
             close(permutation_test(given, X, K, cv=cv, **SETTINGS), linear)
         both = permutation_test(KernelCCA(2, kernel="precomputed"), X @ X.T, Y @ Y.T, cv=cv, **SETTINGS)
-        close(both, permutation_test(KernelCCA(2), X, Y, cv=cv, **SETTINGS))
+        close(both, permutation_test(KernelCCA(2, scale="rows"), X, Y, cv=cv, **SETTINGS))
 
     @pytest.mark.parametrize(
         "model",
-        # the ridge of factors is beside samples of unit norm
-        [factors(2, tol=1e-11), anchored(2, tol=1e-11), anchored(2, tol=1e-11, scale=None)],
+        [make(2, tol=1e-11, scale=scale) for make in (factors, anchored) for scale in ("auto", None)],
     )
     def test_scale_of_a_view(self, model, views):
         X, Y = views

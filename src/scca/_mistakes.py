@@ -11,6 +11,7 @@ from ._arrays import column_blocks
 from ._frames import Features
 from ._types import MatrixLike
 from ._validation import DataWarning
+from ._wording import called
 from .engine import warn
 
 __all__ = ["warn_of_mistakes"]
@@ -32,8 +33,8 @@ def warn_of_mistakes(X: MatrixLike, Y: MatrixLike, x_features: Features, y_featu
     """
     if _equal(X, Y):
         warn(
-            "X and Y are equal, so that every correlation is perfect and says nothing; pass the two views of the "
-            "samples.",
+            f"{called('X')} and {called('Y')} are equal, so that every correlation is perfect and says nothing; pass "
+            "the two views of the samples.",
             DataWarning,
         )
         return

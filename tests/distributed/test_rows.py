@@ -177,7 +177,8 @@ class TestCosts:
         found = []
         for n in (400, 1600):
             X, Y = scatter(cluster, *planted_pair(n=n), n_blocks=2)
-            model(feature_weights=None).fit(X, Y)  # which are estimated from up to 2,000 pairs, brought here once
+            # feature weights, and norms that are shrunk, are estimated from up to 2,000 pairs, brought here once
+            model(feature_weights=None, scale="columns").fit(X, Y)
             found.append(X.elsewhere.traffic)
         few, many = found
         for name in ("sent", "received"):

@@ -68,7 +68,7 @@ def test_held_out_kernels_give_the_scores_of_held_out_features(rng):
     X, Y = rng.standard_normal((2, 20, 5))
     train, test = np.arange(12), np.arange(12, 20)
     plain, kernels = Pairs(X, Y), Pairs(X @ X.T, Y @ Y.T, ("X", "Y"))
-    linear = KernelCCA(2).fit(*plain.training(train))
+    linear = KernelCCA(2, scale="rows").fit(*plain.training(train))
     given = KernelCCA(2, kernel="precomputed").fit(*kernels.training(train))
     for features, kernel, name in zip(plain.held_out(test, train), kernels.held_out(test, train), "XY", strict=True):
         transform = "transform" if name == "X" else "transform_y"

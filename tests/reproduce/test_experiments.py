@@ -139,7 +139,7 @@ def test_retrieval_is_that_of_models_with_as_many_components(texts, corpus, sett
         assert found["words"]["scca"][j - 1] == np.count_nonzero(model.x_weights_.any(axis=1))
         assert found["documents"]["scca"][j - 1] == np.count_nonzero(model.y_weights_.any(axis=1))
         for method, r in (("kcca", 0.03), ("kcca-tuned", found["regularization"][j - 1])):
-            scores = KernelCCA(j, regularization=r).fit(X, Y).transform_pair(X_new, Y_new)
+            scores = KernelCCA(j, regularization=r, scale="rows").fit(X, Y).transform_pair(X_new, Y_new)
             theirs = [found["methods"][method][way][j - 1] for way in ("a_to_b", "b_to_a")]
             np.testing.assert_allclose(theirs, errors(*scores), atol=1e-12)
     assert found["vocabulary"] == [X.shape[1], Y.shape[1]]
@@ -162,7 +162,9 @@ def test_regularization_is_chosen_on_held_out_training_pairs_alone(texts, corpus
             total = 0.0
             for learnt, held_out in folds:
                 (X, X_new), (Y, Y_new) = (tfidf(side, train[learnt], train[held_out]) for side in texts)
-                total += sum(errors(*KernelCCA(j, regularization=r).fit(X, Y).transform_pair(X_new, Y_new)))
+                total += sum(
+                    errors(*KernelCCA(j, regularization=r, scale="rows").fit(X, Y).transform_pair(X_new, Y_new))
+                )
             totals.append(total)
         assert totals[settings.regularizations.index(chosen[j - 1])] == pytest.approx(min(totals), abs=1e-12)
 

@@ -239,6 +239,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 check_kernel_matrix(data, name)
             elif self.center:
                 warn_uninformative(data, name)
+        self._check_n_components(X, Y)  # an error comes alone, without warnings
         if not any(map(self._is_precomputed, "XY")):
             warn_of_mistakes(X, Y, x_features, y_features)
         return X, Y, Known(x_features.count, x_features.names, y_features.count, y_features.names)

@@ -36,6 +36,7 @@ class BlockRows:
     """
 
     ndim = 2
+    _some: Any = None
 
     def __init__(
         self,
@@ -81,6 +82,12 @@ class BlockRows:
         inverse = np.empty(len(order), dtype=np.intp)
         inverse[order] = np.arange(len(order))
         return whole[inverse]
+
+    def evenly(self, count: int) -> Any:
+        """So many samples, evenly spaced, in memory; brought once."""
+        if self._some is None or self._some.shape[0] != count:
+            self._some = self.chosen(np.linspace(0, self.shape[0] - 1, count).astype(int))
+        return self._some
 
 
 class Counted:

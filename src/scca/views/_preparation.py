@@ -107,10 +107,8 @@ class Preparation:
         if self.scale != "both":
             return replace(self, norm=None, unit=size if size > 0 else 1.0)
         n_some = min(n, int(np.clip(np.sqrt(_PRODUCTS / data.shape[1]), *_SOME_SAMPLES)))
-        some = np.linspace(0, n - 1, n_some).astype(int)  # all, or some evenly spaced
-        rows = data.rows if isinstance(data, Compressed) else data
-        kernel = replace(self, norm=None).view(rows if n_some == n and _is_here(data) else chosen_rows(rows, some))
-        return replace(self, norm=shrunken(size, float(squares) / n - size**2, kernel.outer()), unit=1.0)
+        view = replace(self, norm=None).view(_evenly(data, n_some))
+        return replace(self, norm=shrunken(size, float(squares) / n - size**2, view.outer()), unit=1.0)
 
     @property
     def reads_zeros(self) -> bool:
@@ -290,8 +288,14 @@ def _of_read(columns: sp.csc_array, weights: np.ndarray) -> int:
     return int(np.diff(columns.indptr)[weights != 0].sum())
 
 
-def _is_here(data: MatrixLike | Compressed | BlockRows) -> bool:
-    return not isinstance(data, BlockRows)
+def _evenly(data: MatrixLike | Compressed | BlockRows, count: int) -> Any:
+    """So many samples, evenly spaced; all as they are."""
+    if isinstance(data, BlockRows):
+        return data.evenly(count)
+    if count == data.shape[0]:
+        return data
+    rows = data.rows if isinstance(data, Compressed) else data
+    return chosen_rows(rows, np.linspace(0, data.shape[0] - 1, count).astype(int))
 
 
 def _norm_sums(items: Sequence[Any], preparation: Preparation) -> list[float]:
