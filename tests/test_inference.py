@@ -274,7 +274,9 @@ class TestWhatMustNotMatter:
         given = {"kernel": "precomputed"}
         linear = {"representation": "primal-dual"}
         base, *others = (
-            stability_selection(make(2, feature_weights=None, **kernel), A, B, n_subsamples=10, random_state=0)
+            stability_selection(
+                make(2, scale="rows", feature_weights=None, **kernel), A, B, n_subsamples=10, random_state=0
+            )
             for kernel, A, B in ((linear, X, Y), (given, X, Y @ Y.T), (linear, 4 * X, Y / 2))
         )
         for other in others:

@@ -13,7 +13,11 @@ from scca.reproduce._generation import VARIATIONS, generate_path, generate_varie
 from scca.reproduce._retrieval import random_split, retrieve
 from scca.text import PairedText, TextVectorizer
 
-PAPER = {"anchors": "sequential", "feature_weights": None}  # the other settings of the paper are the defaults
+PAPER = {
+    "anchors": "sequential",
+    "feature_weights": None,
+    "scale": "rows",
+}  # the other settings of the paper are the defaults
 
 
 def tfidf(texts, train, test):
@@ -162,9 +166,8 @@ def test_regularization_is_chosen_on_held_out_training_pairs_alone(texts, corpus
             total = 0.0
             for learnt, held_out in folds:
                 (X, X_new), (Y, Y_new) = (tfidf(side, train[learnt], train[held_out]) for side in texts)
-                total += sum(
-                    errors(*KernelCCA(j, regularization=r, scale="rows").fit(X, Y).transform_pair(X_new, Y_new))
-                )
+                model = KernelCCA(j, regularization=r, scale="rows").fit(X, Y)
+                total += sum(errors(*model.transform_pair(X_new, Y_new)))
             totals.append(total)
         assert totals[settings.regularizations.index(chosen[j - 1])] == pytest.approx(min(totals), abs=1e-12)
 
