@@ -74,7 +74,7 @@ class TestWords:
         assert "tol" not in noted
 
     def test_no_word_at_all(self, tmp_path):
-        write_lines(tmp_path / "a", ["1 2", "3 4", "5 6"])
+        write_lines(tmp_path / "a", ["a b", "c d", "e f"])
         message = refused("fit", tmp_path / "a", tmp_path / "a", "-o", tmp_path / "m")
         assert "the documents contain no word of two letters or more: pass texts of words, or --char" in message
         message = refused("reproduce", "--corpus", *[tmp_path / "a"] * 2, "-o", tmp_path / "r")

@@ -137,9 +137,11 @@ def fit(
     from ..estimators import CHANCE
     from ..persistence import save
     from ..text import BilingualModel
+    from ._refusing import refuse_numbers
 
     terminal = Terminal(quiet, as_json)
     files = [from_pipe(given) for given in (first, second) if given is not None]
+    refuse_numbers(files, columns or languages, components, output)
     model = BilingualModel(
         components or "auto",
         lowercase=not case,

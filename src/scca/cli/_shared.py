@@ -74,10 +74,10 @@ def check_standard_input(*inputs: Path | None) -> None:
 
 
 def from_pipe(given: Path) -> "Path | Piped":
-    """A file named on the command line; a pipe such as `<(zcat corpus.gz)`, which can be read only once, is copied."""
+    """A file named on the command line; a pipe or standard input, which can be read only once, is copied."""
     from ..text import Piped
 
-    return Piped(given) if given.is_fifo() else given
+    return Piped(given) if str(given) == "-" or given.is_fifo() else given
 
 
 def as_penalty(given: str, option: str) -> str | float:

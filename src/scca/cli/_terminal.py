@@ -23,6 +23,7 @@ __all__ = [
     "INTERRUPTED",
     "WRONG_CALL",
     "WRONG_INPUT",
+    "AdvisedError",
     "CallError",
     "InterruptedCommandError",
     "Terminal",
@@ -56,6 +57,14 @@ def plain_json(value: Any) -> str:
 
 class CallError(ValueError):
     """The call itself is wrong, whatever the input: contradictory or missing options."""
+
+
+class AdvisedError(ValueError):
+    """An input that Python can use and the command cannot: a sentence, and the lines of Python."""
+
+    def __init__(self, message: str, lines: Sequence[str]):
+        super().__init__(message)
+        self.lines = lines
 
 
 class InterruptedCommandError(Exception):
@@ -98,6 +107,8 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
             if debug or not isinstance(error, ValueError | TypeError | OSError | ImportError):
                 raise
             say(f"scca: {sentence(error)}")
+            for line in error.lines if isinstance(error, AdvisedError) else ():
+                say(line)
             raise typer.Exit(WRONG_CALL if isinstance(error, CallError) else WRONG_INPUT) from error
 
     return wrapped
