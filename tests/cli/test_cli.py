@@ -195,6 +195,24 @@ class TestExplainAndReport:
         assert result["components"][0]["words"][0]["word"] == model.components()[0].words[0].name
         assert "component 1: correlation" in run("explain", "model.scca", cwd=folder).stdout
 
+    def test_explain_lists_words_by_loading_which_it_shows_first(self, folder):
+        shown = run("explain", "model.scca", "--components", 1, "--top", 3, cwd=folder).stdout
+        assert "\nloading (weight): the loading says how closely a word goes with the component" in shown
+        first = scca.load(folder / "model.scca").components()[0]
+        for language, words in (("en", first.words), ("fr", first.mate_words)):
+            listed = "  ".join(f"{word.name} {word.loading:+.2f} ({word.weight:+.2f})" for word in words[:3])
+            assert f"\n  {language} words, loading (weight): {listed}\n" in shown
+        document = first.documents[0]
+        assert f"\n  document {document.index + 1}, score {document.weight:+.3f}: " in shown
+
+    def test_words_of_the_papers_model_have_weights_alone(self, folder, tmp_path):
+        model = tmp_path / "paper.scca"
+        run("fit", "train.en", "train.fr", "-o", model, "--components", 1, "--paper", cwd=folder)
+        shown = run("explain", model, "--top", 1).stdout
+        word = scca.load(model).components()[0].words[0]
+        assert f"\n  en words, weight: {word.name} {word.weight:+.2f}\n" in shown
+        assert "loading" not in shown
+
     def test_report(self, folder, tmp_path):
         run("report", folder / "model.scca", "-o", tmp_path / "r.html")
         page = (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -1,5 +1,6 @@
 """The report: its numbers, and a page that stands alone and escapes what it shows."""
 
+import html
 import json
 import re
 from dataclasses import asdict
@@ -57,6 +58,33 @@ def test_page_stands_alone_and_escapes(model):
     assert tags.tags.count("details") == 3
     assert tags.tags.count("svg") == 2
     assert 'name="viewport"' in page
+
+
+def _rows(page):
+    """The cells of all table rows of a page."""
+    rows = re.findall("<tr>(.*?)</tr>", page)
+    return [
+        [html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall("<t[hd].*?</t[hd]>", row)] for row in rows
+    ]
+
+
+def test_words_are_shown_with_loading_and_weight_by_loading(model):
+    rows = _rows(render(prepare(model)))
+    start = rows.index(["word", "loading", "weight"])
+    words = model.components()[0].words
+    shown = rows[start + 1 : start + 1 + len(words)]
+    assert shown == [[word.name, f"{word.loading:+.2f}", f"{word.weight:+.3f}"] for word in words]
+    loadings = [word.loading for word in words]
+    assert loadings == sorted(loadings, reverse=True)
+    assert ["document", "score"] in rows
+
+
+def test_words_without_loadings_are_shown_by_weight():
+    model = BilingualModel(1, anchors="sequential", feature_weights=None)
+    rows = _rows(render(prepare(model.fit(PairedText.of(ENGLISH, FRENCH)))))
+    first = model.components()[0].words[0]
+    assert rows[:2] == [["word", "weight"], [first.name, f"{first.weight:+.3f}"]]
+    assert ["document", "weight"] in rows
 
 
 def test_same_model_same_page(model):

@@ -226,7 +226,13 @@ def component_dict(c: "Component", top: int) -> dict[str, Any]:
 
 
 def listed(items: Sequence[Any]) -> str:
-    return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
+    """Words with their weights; words that are ordered by loading with both, the loading first."""
+    return "  ".join(
+        f"{item.name} {item.weight:+.2f}"
+        if item.loading is None
+        else f"{item.name} {item.loading:+.2f} ({item.weight:+.2f})"
+        for item in items
+    )
 
 
 def clipped(text: str, width: int = 70) -> str:
