@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -101,6 +101,21 @@ def test_figures_draw_the_numbers(model):
     axes = correlation_figure(data).axes[0]
     assert axes.lines[0].get_ydata().tolist() == data.correlations
     assert axes.get_xlabel() == "component"
+
+
+@pytest.mark.parametrize(("count", "ticks"), [(1, [1]), (3, [1, 2, 3]), (12, [1, 5, 10]), (101, [1, 50, 100])])
+def test_figures_count_components_from_one(model, count, ticks):
+    from scca.report._figures import correlation_figure, sparsity_figure
+
+    numbers = {"correlations": [0.5] * count, "held_out": [0.4] * count, "second_used": [*range(1, count + 1)]}
+    data = replace(prepare(model), **numbers, words_used=[*range(1, count + 1)])
+    for figure in (correlation_figure(data), sparsity_figure(data)):
+        figure.canvas.draw()
+        axes = figure.axes[0]
+        assert [label.get_text() for label in axes.get_xticklabels()] == [*map(str, ticks)]
+        low, high = axes.get_xlim()
+        assert 0 < low < 1 <= count < high
+    assert all(label.get_text().isdigit() for label in figure.axes[0].get_yticklabels())
 
 
 def test_written_whole_or_not_at_all(model, tmp_path):
