@@ -287,6 +287,22 @@ class TestMistakes:
         _, errors = process.communicate(timeout=60)
         assert (process.returncode, errors) == (130, "scca: interrupted; no file is left half-written.\n")
 
+    @pytest.mark.parametrize("library", ["typer", "sklearn"])
+    def test_terminated_where_a_library_makes_another_error_of_it(self, tmp_path, library):
+        loading = """
+            import signal
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            except SystemExit as exit:
+                raise ImportError("initialization failed") from exit
+        """
+        (tmp_path / f"{library}.py").write_text(textwrap.dedent(loading))
+        program = "from scca.cli import main; main()"
+        folders = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        process = start_program(program, "explain", "none.scca", PYTHONPATH=folders)
+        _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors) == (143, "scca: terminated; no file is left half-written.\n")
+
 
 class TestHelp:
     @pytest.mark.parametrize(

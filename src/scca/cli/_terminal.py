@@ -17,7 +17,7 @@ import typer
 
 from .._wording import naming
 from ._options import option
-from ._signals import interrupted
+from ._signals import Terminated, interrupted, terminated
 
 __all__ = [
     "INTERRUPTED",
@@ -104,6 +104,8 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if interrupted():
                 raise InterruptedCommandError from error
+            if (ended := terminated()) is not None:
+                raise ended from error
             if debug or not isinstance(error, ValueError | TypeError | OSError | ImportError):
                 raise
             say(f"scca: {sentence(error)}")
@@ -116,13 +118,19 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def continuing(checkpoint: Path) -> Iterator[None]:
-    """A context that says, when it is interrupted, what the same command continues from."""
+    """A context that says, when it is interrupted or terminated, what the same command continues from."""
     try:
         yield
-    except KeyboardInterrupt:
-        if not checkpoint.exists():
+    except (KeyboardInterrupt, Terminated) as stopped:
+        from ..engine import has_steps
+
+        if not has_steps(checkpoint):
             raise
-        raise KeyboardInterrupt(f"the same command goes on from {checkpoint}.") from None
+        message = f"the same command goes on from {checkpoint}."
+        if isinstance(stopped, KeyboardInterrupt):
+            raise KeyboardInterrupt(message) from None
+        stopped.message = message
+        raise
 
 
 def sentence(error: BaseException) -> str:
