@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need
 
 __all__ = [
     "as_penalty",
+    "check_kept",
     "check_standard_input",
     "check_two_names",
     "check_written",
@@ -48,10 +49,15 @@ def load_bilingual(path: Path) -> "BilingualModel":
 
 def check_written(output: Path, *inputs: Path | None) -> None:
     """Refuse, before any work, an output that cannot be written or would replace an input."""
+    check_kept(output, *inputs)
+    check_output(output)
+
+
+def check_kept(output: Path, *inputs: Path | None) -> None:
+    """Refuse an output that would replace an input."""
     for given in inputs:
         if given is not None and is_same_file(output, given):
             raise CallError(f"{output} is the input {given}, which would be replaced; name another file with -o.")
-    check_output(output)
 
 
 def check_two_names(**given: tuple[str, str] | None) -> None:
