@@ -332,7 +332,12 @@ class TestRefused:
         (tmp_path / "m.scca").write_bytes(b"hello")
         message = refused("explain", tmp_path / "m.scca")
         assert message.startswith("scca: ")
-        assert "not a complete scca model file" in message
+        assert message.endswith("m.scca is not a model file of scca; name one that scca wrote.")
+        content = (folder / "model.scca").read_bytes()
+        (tmp_path / "m.scca").write_bytes(content[: len(content) // 2])
+        assert refused("explain", tmp_path / "m.scca").endswith("is damaged, incomplete or altered; write it again.")
+        shown = run("explain", tmp_path / "m.scca", "--debug", check=False).stderr
+        assert "zipfile.BadZipFile: File is not a zip file" in shown
         scca.save(
             scca.SparseCCA(1, held_out=0).fit(*scca.datasets.make_planted(20, 9, 9, n_active=2).views),
             tmp_path / "s.scca",
