@@ -34,20 +34,30 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is no ordinary file; name another.")
     if not path.parent.is_dir():
+        existing = _existing(path.parent)
+        if not existing.is_dir():
+            raise NotADirectoryError(f"{existing} is a file, not a folder; name a file in a folder.")
         raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise PermissionError(f"the folder {path.parent} cannot be written to; choose another.")
+    _check_access(path.parent)
     return path
 
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Refuse, before any work is done, a folder that cannot be created or written to."""
-    path = Path(os.path.realpath(path))
-    existing = next(folder for folder in (path, *path.parents) if folder.exists())
+    existing = _existing(Path(os.path.realpath(path)))
     if not existing.is_dir():
         raise NotADirectoryError(f"{existing} is a file; name a folder.")
-    if not os.access(existing, os.W_OK):
-        raise PermissionError(f"the folder {existing} cannot be written to; choose another.")
+    _check_access(existing)
+
+
+def _existing(path: Path) -> Path:
+    """The path itself, or the innermost folder, or file, of it that there is."""
+    return next(part for part in (path, *path.parents) if part.exists())
+
+
+def _check_access(folder: Path) -> None:
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(f"the folder {folder} cannot be written to; choose another.")
 
 
 @contextmanager

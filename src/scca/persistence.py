@@ -13,7 +13,7 @@ import math
 import os
 import re
 import zipfile
-import zlib
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import IO, Any, NoReturn
@@ -48,10 +48,11 @@ _READ = (2, VERSION)  # the versions that are read
 _MANIFEST = "manifest.json"
 _STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
+_ZIP = b"PK\x03\x04"  # how a zip archive begins
 _PIECE = 2**20  # bytes unpacked at a time
 _MOST_PARTS = 100_000  # lists and dictionaries in a manifest
 _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
-_QUOTED = 200  # characters quoted of another library's message
+_QUOTED = 200  # characters of the writer's name
 _MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
 _LOW_RANK = (LowRankKernel, LowRankPreparation, Landmarks, RandomFeatures)
 _PREPARING = (Preparation, KernelPreparation, Norm)
@@ -115,19 +116,22 @@ def load(path: str | os.PathLike[str]) -> Any:
             return model
     except ModelFileError:
         raise
-    except (zipfile.BadZipFile, zlib.error) as error:
-        raise ModelFileError(f"{path} is not a complete scca model file ({_brief(error)}); write it again.") from error
     except PermissionError as error:
         raise ModelFileError(f"{path} may not be read by this user; change its permissions.") from error
     except MemoryError as error:
         raise ModelFileError(f"{path} does not fit in memory; free some, or use a larger machine.") from error
     except Exception as error:  # any error of the libraries that read the file is due to the file
-        raise ModelFileError(f"{path} is damaged ({type(error).__name__}: {_brief(error)}); write it again.") from error
+        raise ModelFileError(_complaint(path)) from error  # what is wrong in detail is for developers
 
 
-def _brief(error: Exception) -> str:
-    text = " ".join(str(error).split()).rstrip(".")
-    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
+def _complaint(path: Path) -> str:
+    """What is wrong with a file that cannot be read as a model."""
+    start = b""
+    with suppress(OSError), open(path, "rb") as file:
+        start = file.read(len(_ZIP))
+    if not _ZIP.startswith(start):
+        return f"{path} is not a model file of scca; name one that scca wrote."
+    return f"{path} is damaged, incomplete or altered; write it again."
 
 
 class _Writer:
@@ -224,7 +228,7 @@ class _Reader:
                 f"reads formats {' and '.join(map(str, _READ))}; {remedy}."
             )
         if hashlib.sha256(content).hexdigest().encode() != self._archive.comment:
-            raise ModelFileError(f"{self._path} is damaged: its manifest fails its checksum; write it again.")
+            raise ValueError("the manifest fails its checksum")
         return manifest
 
     def model(self) -> Any:
@@ -293,7 +297,7 @@ class _Reader:
                 piece = content[start : start + _PIECE]
                 piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
         if stream.hexdigest() != self._manifest["members"][name]:
-            raise ModelFileError(f"{self._path} is damaged: {name} fails its checksum; write it again.")
+            raise ValueError(f"{name} fails its checksum")
         return array
 
 

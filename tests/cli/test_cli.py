@@ -195,6 +195,24 @@ class TestExplainAndReport:
         assert result["components"][0]["words"][0]["word"] == model.components()[0].words[0].name
         assert "component 1: correlation" in run("explain", "model.scca", cwd=folder).stdout
 
+    def test_explain_lists_words_by_loading_which_it_shows_first(self, folder):
+        shown = run("explain", "model.scca", "--components", 1, "--top", 3, cwd=folder).stdout
+        assert "\nloading (weight): the loading says how closely a word goes with the component" in shown
+        first = scca.load(folder / "model.scca").components()[0]
+        for language, words in (("en", first.words), ("fr", first.mate_words)):
+            listed = "  ".join(f"{word.name} {word.loading:+.2f} ({word.weight:+.2f})" for word in words[:3])
+            assert f"\n  {language} words, loading (weight): {listed}\n" in shown
+        document = first.documents[0]
+        assert f"\n  document {document.index + 1}, score {document.weight:+.3f}: " in shown
+
+    def test_words_of_the_papers_model_have_weights_alone(self, folder, tmp_path):
+        model = tmp_path / "paper.scca"
+        run("fit", "train.en", "train.fr", "-o", model, "--components", 1, "--paper", cwd=folder)
+        shown = run("explain", model, "--top", 1).stdout
+        word = scca.load(model).components()[0].words[0]
+        assert f"\n  en words, weight: {word.name} {word.weight:+.2f}\n" in shown
+        assert "loading" not in shown
+
     def test_report(self, folder, tmp_path):
         run("report", folder / "model.scca", "-o", tmp_path / "r.html")
         page = (tmp_path / "r.html").read_text(encoding="utf-8")
@@ -269,6 +287,22 @@ class TestMistakes:
         _, errors = process.communicate(timeout=60)
         assert (process.returncode, errors) == (130, "scca: interrupted; no file is left half-written.\n")
 
+    @pytest.mark.parametrize("library", ["typer", "sklearn"])
+    def test_terminated_where_a_library_makes_another_error_of_it(self, tmp_path, library):
+        loading = """
+            import signal
+            try:
+                signal.raise_signal(signal.SIGTERM)
+            except SystemExit as exit:
+                raise ImportError("initialization failed") from exit
+        """
+        (tmp_path / f"{library}.py").write_text(textwrap.dedent(loading))
+        program = "from scca.cli import main; main()"
+        folders = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+        process = start_program(program, "explain", "none.scca", PYTHONPATH=folders)
+        _, errors = process.communicate(timeout=60)
+        assert (process.returncode, errors) == (143, "scca: terminated; no file is left half-written.\n")
+
 
 class TestHelp:
     @pytest.mark.parametrize(
@@ -298,7 +332,12 @@ class TestRefused:
         (tmp_path / "m.scca").write_bytes(b"hello")
         message = refused("explain", tmp_path / "m.scca")
         assert message.startswith("scca: ")
-        assert "not a complete scca model file" in message
+        assert message.endswith("m.scca is not a model file of scca; name one that scca wrote.")
+        content = (folder / "model.scca").read_bytes()
+        (tmp_path / "m.scca").write_bytes(content[: len(content) // 2])
+        assert refused("explain", tmp_path / "m.scca").endswith("is damaged, incomplete or altered; write it again.")
+        shown = run("explain", tmp_path / "m.scca", "--debug", check=False).stderr
+        assert "zipfile.BadZipFile: File is not a zip file" in shown
         scca.save(
             scca.SparseCCA(1, held_out=0).fit(*scca.datasets.make_planted(20, 9, 9, n_active=2).views),
             tmp_path / "s.scca",

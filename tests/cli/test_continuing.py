@@ -90,8 +90,9 @@ def test_a_fit_that_is_stopped_goes_on_where_it_was(folder, whole, tmp_path, sha
     output.write_bytes(b"old")
     stopped = fit(folder, output, last, sent, half, options)
     assert stopped.returncode == {"SIGKILL": -9, "SIGTERM": 143, "SIGINT": 130}[sent]
-    if sent == "SIGINT":
-        assert stopped.stderr.strip().endswith(f"interrupted; the same command goes on from {output}.partial.")
+    if sent != "SIGKILL":
+        what = "interrupted" if sent == "SIGINT" else "terminated"
+        assert stopped.stderr.endswith(f"scca: {what}; the same command goes on from {output}.partial.\n")
     assert output.read_bytes() == b"old"
     done = fit(folder, output, options=options)
     assert done.returncode == 0, done.stderr
@@ -100,6 +101,12 @@ def test_a_fit_that_is_stopped_goes_on_where_it_was(folder, whole, tmp_path, sha
     assert steps_written(done) <= n_steps - last + half
     assert output.read_bytes() == model
     assert [file.name for file in tmp_path.iterdir()] == ["m.scca"]
+
+
+@pytest.mark.parametrize(("sent", "what", "status"), [("SIGTERM", "terminated", 143), ("SIGINT", "interrupted", 130)])
+def test_a_fit_that_has_stored_nothing_does_not_speak_of_going_on(folder, tmp_path, sent, what, status):
+    stopped = fit(folder, tmp_path / "m.scca", 1, sent, half=True)
+    assert (stopped.returncode, stopped.stderr) == (status, f"scca: {what}; no file is left half-written.\n")
 
 
 def test_a_checkpoint_of_another_fit_is_refused(folder, tmp_path):

@@ -12,6 +12,8 @@ from commands import COMMAND, refused, run, write_lines
 
 from scca.datasets import load_trilingual
 
+INPUT = object()
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
@@ -74,7 +76,7 @@ class TestWords:
         assert "tol" not in noted
 
     def test_no_word_at_all(self, tmp_path):
-        write_lines(tmp_path / "a", ["1 2", "3 4", "5 6"])
+        write_lines(tmp_path / "a", ["a b", "c d", "e f"])
         message = refused("fit", tmp_path / "a", tmp_path / "a", "-o", tmp_path / "m")
         assert "the documents contain no word of two letters or more: pass texts of words, or --char" in message
         message = refused("reproduce", "--corpus", *[tmp_path / "a"] * 2, "-o", tmp_path / "r")
@@ -145,6 +147,66 @@ class TestBeforeTheWork:
         message = refused("report", folder / "m.scca", "-o", tmp_path / ("y" * 250))
         assert "has 250 bytes, where 240 are allowed; choose a shorter one." in message
         run("report", folder / "m.scca", "-o", tmp_path / ("y" * 240))
+
+    @pytest.mark.parametrize(
+        "call",
+        [("fit", "none.en", "none.fr"), ("lexicon", "none.scca"), ("report", "none.scca")],
+        ids=lambda call: call[0],
+    )
+    @pytest.mark.parametrize(
+        ("output", "sentence"),
+        [
+            ("missing/file", "missing does not exist; make it first."),
+            ("folder", "folder is a folder; name a file in it."),
+            ("text/file", "text is a file, not a folder; name a file in a folder."),
+            ("text/below/file", "text is a file, not a folder; name a file in a folder."),
+            (INPUT, "which would be replaced; name another file with -o."),
+        ],
+        ids=["missing", "folder", "below a file", "far below a file", "input"],
+    )
+    def test_a_file_that_cannot_be_written(self, tmp_path, call, output, sentence):
+        """The inputs do not exist, which is not even seen."""
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "text").write_text("text")
+        output = call[1] if output is INPUT else output
+        assert refused(*call, "-o", output, cwd=tmp_path).endswith(sentence)
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["folder", "text"]
+        assert (tmp_path / "text").read_text() == "text"
+
+    def test_a_fit_whose_steps_would_replace_an_input(self, tmp_path):
+        message = refused("fit", "m.scca.partial", "a.fr", "-o", "m.scca", cwd=tmp_path)
+        assert "m.scca.partial is the input m.scca.partial, which would be replaced" in message
+
+    @pytest.mark.parametrize(
+        ("made", "output", "sentence"),
+        [
+            ("text", "text", "text is a file; name a folder."),
+            ("text", "text/below", "text is a file; name a folder."),
+            ("r/work", "r", "work is a file; name a folder."),
+            ("r/index.html/", "r", "index.html is a folder, but a result has this name; name another folder with -o."),
+            ("r/table1.csv/", "r", "table1.csv is a folder, but a result has this name; name another folder with -o."),
+        ],
+    )
+    def test_a_reproduction_that_cannot_be_written(self, tmp_path, made, output, sentence):
+        path = tmp_path / made
+        path.parent.mkdir(exist_ok=True)
+        if made.endswith("/"):
+            path.mkdir()
+        else:
+            path.write_text("text")
+        call = ("reproduce", "--corpus", "none.en", "none.fr", "-o", output)
+        assert refused(*call, cwd=tmp_path).endswith(sentence)
+        assert path.is_dir() or path.read_text() == "text"
+
+    @pytest.mark.parametrize("name", ["model.scca", "report.html", "words.tsv", "sparsity.png"])
+    def test_a_demonstration_with_a_folder_in_the_place_of_a_file(self, tmp_path, monkeypatch, name):
+        from scca.cli import _demo
+        from scca.cli._terminal import Terminal
+
+        monkeypatch.setattr(_demo, "BilingualModel", None)  # nothing is learnt
+        (tmp_path / name).mkdir()
+        with pytest.raises(IsADirectoryError, match=f"{name} is a folder; name a file in it"):
+            _demo.run_demo(tmp_path, ("en", "fr"), None, 0, Terminal())
 
     def test_a_demonstration_without_a_folder(self, tmp_path):
         (tmp_path / "file").write_text("text")

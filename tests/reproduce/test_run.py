@@ -214,6 +214,15 @@ def test_sparsity_figures_draw_both_counts_and_all_there_is(drawn):
         assert set(everything.get_ydata()) == {full}
 
 
+@pytest.mark.parametrize("name", ["figure2", "figure3"])
+def test_projections_are_counted_from_one(drawn, name):
+    figure, _ = drawn[name]
+    for axes in figure.axes:
+        assert axes.get_xticks()[0] == 1
+        assert axes.get_xlim()[0] == 0.5
+        assert not (axes.get_xticks() % 1).any()
+
+
 def test_table1_is_drawn_with_all_pairs_and_all_variations(drawn):
     figure, data = drawn["table1"]
     scatter, bars = figure.axes

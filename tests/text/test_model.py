@@ -206,6 +206,13 @@ class TestReading:
         assert len(documents) == components["n_documents"].sum()
         np.testing.assert_allclose(components["correlation"], model.scca_.correlations_)
 
+    def test_words_of_factors_are_ordered_by_a_loading_that_their_frame_has(self):
+        corpus = load_trilingual()
+        pairs = PairedText.of(corpus.en[:40], corpus.fr[:40], ("en", "fr"))
+        words = BilingualModel(2, held_out=0).fit(pairs).words_frame()
+        for _, of_component in words.groupby("component"):
+            assert of_component["loading"].is_monotonic_decreasing
+
     def test_without_pandas(self, model, monkeypatch):
         real = builtins.__import__
 

@@ -1,8 +1,9 @@
 """The `scca` command."""
 
 import sys
+from contextlib import suppress
 
-from ._signals import handle_signals, interrupted
+from ._signals import Terminated, handle_signals, interrupted, terminated
 
 __all__ = ["main"]
 
@@ -14,7 +15,12 @@ def main() -> None:
         from ._app import run  # imported here, so that Ctrl-C is handled while libraries load
 
         sys.exit(run())
-    except (Exception, KeyboardInterrupt) as error:
+    except (Exception, KeyboardInterrupt, Terminated) as error:
+        ended = error if isinstance(error, Terminated) else terminated()
+        if ended is not None:
+            with suppress(OSError):  # the terminal may be gone
+                print(f"scca: terminated; {ended.message or 'no file is left half-written.'}", file=sys.stderr)
+            sys.exit(ended.code)
         if interrupted() or isinstance(error, KeyboardInterrupt):
             print("scca: interrupted; no file is left half-written.", file=sys.stderr)
             sys.exit(130)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .._files import check_folder
 from ._shared import language_of
 from ._terminal import CallError, Terminal
 
@@ -100,6 +101,7 @@ def write_mates_to(
     from ..engine import long_work
     from ..text import stream_documents
 
+    check_folder(output)
     source = language_of(model, next(stream_documents(queries)), source, terminal)
     with cluster.client(terminal) as client, terminal.stages() as progress, long_work(progress):
         asked, offered = read_documents(client, queries), read_documents(client, candidates)

@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from .._drawing import to_png
-from .._files import atomic_write, check_folder
+from .._files import atomic_write, check_folder, check_output
+from .._pages import check_page_tools
 from ..datasets import load_trilingual
 from ..estimators import KernelCCA
 from ..persistence import save
@@ -22,6 +23,7 @@ __all__ = ["run_demo"]
 _TRAIN = 200
 _SHOWN, _WORDS = 5, 6  # components, and words of each language
 _GENERATED = 12
+_FILES = ("model.scca", "report.html", "words.tsv", "sparsity.png")
 _PAIRS, _TRUSTED = 10, 0.9  # of the word list, evenly spread over those with so much trust
 
 
@@ -58,6 +60,9 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     from ..report import prepare, sparsity_figure, write_report
 
     check_folder(folder)
+    for name in _FILES if folder.is_dir() else ():
+        check_output(folder / name)
+    check_page_tools("reports")
     corpus = load_trilingual()
     with call_at_fault():
         first, second = (np.array(corpus.texts(language), dtype=object) for language in languages)

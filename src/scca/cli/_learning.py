@@ -11,6 +11,7 @@ from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, pairs_for
 from ._options import Columns, Debug, DropEmpty, Json, Languages, Quiet, Seed
 from ._shared import (
     as_penalty,
+    check_kept,
     check_standard_input,
     check_two_names,
     check_written,
@@ -114,7 +115,9 @@ def fit(
     """
     if str(output) == "-":
         raise CallError("fit writes the model to a file, not to standard output; name one with -o.")
+    checkpoint = output.with_name(f"{output.name}.partial")
     check_written(output, first, second, stop_words, groups)
+    check_kept(checkpoint, first, second, stop_words, groups)
     check_two_names(languages=languages, columns=columns)
     check_standard_input(first, second, stop_words, groups)
     if paper and dense:
@@ -137,9 +140,11 @@ def fit(
     from ..estimators import CHANCE
     from ..persistence import save
     from ..text import BilingualModel
+    from ._refusing import refuse_numbers
 
     terminal = Terminal(quiet, as_json)
     files = [from_pipe(given) for given in (first, second) if given is not None]
+    refuse_numbers(files, columns or languages, components, output)
     model = BilingualModel(
         components or "auto",
         lowercase=not case,
@@ -156,7 +161,6 @@ def fit(
         keep_texts=texts,
     )
     labels = None if groups is None else listed_labels(groups)
-    checkpoint = output.with_name(f"{output.name}.partial")
     if checkpoint.exists():
         terminal.note(f"scca: going on from {checkpoint}")
     with cluster.client(terminal) as client, continuing(checkpoint):

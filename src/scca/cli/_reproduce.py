@@ -5,6 +5,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from .._files import check_folder
+from .._pages import check_page_tools
 from ..datasets import load_trilingual
 from ..reproduce import NAMES, Corpus, Results, Settings, compare, count_corpus, parse_size, reproduce
 from ..text import PairedText, read_pairs
@@ -13,6 +15,7 @@ from ._terminal import CallError, Terminal, call_at_fault
 
 __all__ = ["Request", "run_reproduce"]
 
+_RESULTS = (".csv", ".json", ".png", ".svg")
 _FEWEST = 8  # pairs; with fewer there is nothing to split
 
 
@@ -107,7 +110,10 @@ def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, te
                 raise ValueError(f"there is no experiment {name!r}; choose from {', '.join(NAMES)}.")
     check_standard_input(*request.files())
     check_two_names(languages=request.languages, columns=request.columns)
-    _check_kept(folder, request.files())
+    check_page_tools("reproduced figures")
+    check_folder(folder)
+    check_folder(folder / "work")
+    _check_results(folder, request.files())
     french, spanish = request.corpora()
     with terminal.progress("tasks") as progress:
         results = reproduce(
@@ -116,13 +122,17 @@ def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, te
     _print(results, terminal)
 
 
-def _check_kept(folder: Path, inputs: list[Path]) -> None:
-    """Refuse a folder in which a result would replace an input."""
+def _check_results(folder: Path, inputs: list[Path]) -> None:
+    """Refuse a folder in which a result would replace an input, or have the name of a folder."""
     for path in folder.iterdir() if folder.is_dir() else ():
-        is_result = path.stem.startswith(NAMES) or path.name in ("index.html", "README.md", "manifest.json")
+        is_file = path.name in ("index.html", "README.md", "manifest.json")
+        if not is_file and not path.stem.startswith(NAMES):
+            continue
         for given in inputs:
-            if is_result and is_same_file(path, given):
+            if is_same_file(path, given):
                 raise CallError(f"{path} is the input {given}, which would be replaced; name another folder with -o.")
+        if path.is_dir() and (is_file or path.suffix in _RESULTS):
+            raise IsADirectoryError(f"{path} is a folder, but a result has this name; name another folder with -o.")
 
 
 def _print(results: Results, terminal: Terminal) -> None:

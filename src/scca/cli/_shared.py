@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need
 
 __all__ = [
     "as_penalty",
+    "check_kept",
     "check_standard_input",
     "check_two_names",
     "check_written",
@@ -48,10 +49,15 @@ def load_bilingual(path: Path) -> "BilingualModel":
 
 def check_written(output: Path, *inputs: Path | None) -> None:
     """Refuse, before any work, an output that cannot be written or would replace an input."""
+    check_kept(output, *inputs)
+    check_output(output)
+
+
+def check_kept(output: Path, *inputs: Path | None) -> None:
+    """Refuse an output that would replace an input."""
     for given in inputs:
         if given is not None and is_same_file(output, given):
             raise CallError(f"{output} is the input {given}, which would be replaced; name another file with -o.")
-    check_output(output)
 
 
 def check_two_names(**given: tuple[str, str] | None) -> None:
@@ -74,10 +80,10 @@ def check_standard_input(*inputs: Path | None) -> None:
 
 
 def from_pipe(given: Path) -> "Path | Piped":
-    """A file named on the command line; a pipe such as `<(zcat corpus.gz)`, which can be read only once, is copied."""
+    """A file named on the command line; a pipe or standard input, which can be read only once, is copied."""
     from ..text import Piped
 
-    return Piped(given) if given.is_fifo() else given
+    return Piped(given) if str(given) == "-" or given.is_fifo() else given
 
 
 def as_penalty(given: str, option: str) -> str | float:
@@ -226,7 +232,13 @@ def component_dict(c: "Component", top: int) -> dict[str, Any]:
 
 
 def listed(items: Sequence[Any]) -> str:
-    return "  ".join(f"{item.name} {item.weight:+.2f}" for item in items)
+    """Words with their weights; words that are ordered by loading with both, the loading first."""
+    return "  ".join(
+        f"{item.name} {item.weight:+.2f}"
+        if item.loading is None
+        else f"{item.name} {item.loading:+.2f} ({item.weight:+.2f})"
+        for item in items
+    )
 
 
 def clipped(text: str, width: int = 70) -> str:

@@ -18,6 +18,10 @@ _MEANING = (
     "on pairs left out: what the component of that rank, in a model of about as many pairs, reaches on new pairs, "
     "whatever its words"
 )
+_LOADINGS = (
+    "loading (weight): the loading says how closely a word goes with the component, and orders the words; scores of "
+    "documents are computed from the weights"
+)
 
 
 @one_line_errors
@@ -30,7 +34,10 @@ def explain(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The components: words and documents with weights, correlation and certificate.
+    """The components: words and documents with numbers, correlation and certificate.
+
+    A word has a loading, its cosine with the component from -1 to 1, which says what the component is about and orders
+    the words; and in parentheses a weight, which scores are computed from. A word of a --paper model has only a weight.
 
     "On pairs left out" is the correlation to expect on new pairs of the component of that rank, strongest first, in a
     model of about as many pairs, whatever its words; behind it, where it lies at a level of 0.95.
@@ -50,12 +57,17 @@ def explain(
         return
     if said := verdict_of(bilingual):
         terminal.print(said, _MEANING)
+    is_anchored = bilingual.anchors is not None
+    numbers, of_documents = ("weight", "weight") if is_anchored else ("loading (weight)", "score")
+    if not is_anchored:
+        terminal.print(_LOADINGS)
     for c in shown:
         terminal.print(f"component {c.number + 1}: {described(c)}, duality gap {max(0.0, c.dual_gap):.1e}")
-        terminal.print(f"  {bilingual.languages_[0]} words: {listed(c.words[:top])}")
-        terminal.print(f"  {bilingual.languages_[1]} words: {listed(c.mate_words[:top])}")
+        for language, words in zip(bilingual.languages_, (c.words, c.mate_words), strict=True):
+            terminal.print(f"  {language} words, {numbers}: {listed(words[:top])}")
         for document in c.documents[:top]:
-            terminal.print(f"  document {document.index + 1} {document.weight:+.3f}: {clipped(document.name, 90)}")
+            place = f"document {document.index + 1}, {of_documents} {document.weight:+.3f}"
+            terminal.print(f"  {place}: {clipped(document.name, 90)}")
     terminal.note(f"{len(shown)} of {counted(bilingual.scca_.n_components_, 'component')}")
 
 

@@ -1,12 +1,19 @@
 """Signals that end a command: through all cleanup, so that no file is left half-written."""
 
 import signal
-import sys
 from types import FrameType
 
-__all__ = ["handle_signals", "interrupted"]
+__all__ = ["Terminated", "handle_signals", "interrupted", "terminated"]
+
+
+class Terminated(SystemExit):
+    """SIGTERM or SIGHUP; `message` is what there is to say about it, if anything."""
+
+    message = ""
+
 
 _interrupts = 0
+_termination: Terminated | None = None
 
 
 def handle_signals() -> None:
@@ -22,6 +29,11 @@ def interrupted() -> bool:
     return _interrupts > 0
 
 
+def terminated() -> Terminated | None:
+    """The last SIGTERM or SIGHUP, which such libraries turn into other errors too."""
+    return _termination
+
+
 def _interrupt(number: int, frame: FrameType | None) -> None:
     global _interrupts
     _interrupts += 1
@@ -29,4 +41,6 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    sys.exit(128 + number)
+    global _termination
+    _termination = Terminated(128 + number)
+    raise _termination

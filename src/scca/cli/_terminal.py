@@ -17,12 +17,13 @@ import typer
 
 from .._wording import naming
 from ._options import option
-from ._signals import interrupted
+from ._signals import Terminated, interrupted, terminated
 
 __all__ = [
     "INTERRUPTED",
     "WRONG_CALL",
     "WRONG_INPUT",
+    "AdvisedError",
     "CallError",
     "InterruptedCommandError",
     "Terminal",
@@ -56,6 +57,14 @@ def plain_json(value: Any) -> str:
 
 class CallError(ValueError):
     """The call itself is wrong, whatever the input: contradictory or missing options."""
+
+
+class AdvisedError(ValueError):
+    """An input that Python can use and the command cannot: a sentence, and the lines of Python."""
+
+    def __init__(self, message: str, lines: Sequence[str]):
+        super().__init__(message)
+        self.lines = lines
 
 
 class InterruptedCommandError(Exception):
@@ -95,9 +104,13 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             if interrupted():
                 raise InterruptedCommandError from error
+            if (ended := terminated()) is not None:
+                raise ended from error
             if debug or not isinstance(error, ValueError | TypeError | OSError | ImportError):
                 raise
             say(f"scca: {sentence(error)}")
+            for line in error.lines if isinstance(error, AdvisedError) else ():
+                say(line)
             raise typer.Exit(WRONG_CALL if isinstance(error, CallError) else WRONG_INPUT) from error
 
     return wrapped
@@ -105,13 +118,19 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def continuing(checkpoint: Path) -> Iterator[None]:
-    """A context that says, when it is interrupted, what the same command continues from."""
+    """A context that says, when it is interrupted or terminated, what the same command continues from."""
     try:
         yield
-    except KeyboardInterrupt:
-        if not checkpoint.exists():
+    except (KeyboardInterrupt, Terminated) as stopped:
+        from ..engine import has_steps
+
+        if not has_steps(checkpoint):
             raise
-        raise KeyboardInterrupt(f"the same command goes on from {checkpoint}.") from None
+        message = f"the same command goes on from {checkpoint}."
+        if isinstance(stopped, KeyboardInterrupt):
+            raise KeyboardInterrupt(message) from None
+        stopped.message = message
+        raise
 
 
 def sentence(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from ._blocks import (
     summed,
     unique,
 )
-from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, text_array, texts_of
+from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, has_steps, text_array, texts_of
 from ._groups import Groups
 from ._pairs import Pairs, Samples
 from ._run import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome, run_by, run_here, run_tasks
@@ -79,6 +79,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "CheckpointWarning",
+    "has_steps",
     "text_array",
     "texts_of",
     # BLAS

@@ -13,7 +13,7 @@ import numpy as np
 from .._files import atomic_write
 from ._warnings import warn
 
-__all__ = ["Checkpoint", "CheckpointError", "CheckpointWarning", "text_array", "texts_of"]
+__all__ = ["Checkpoint", "CheckpointError", "CheckpointWarning", "has_steps", "text_array", "texts_of"]
 
 _INDEX, _SUFFIX = "checkpoint.json", ".npz"
 
@@ -120,6 +120,11 @@ class Checkpoint:
 def _escaped(name: str) -> str:
     """A file name for a step; the steps that it consists of are called like it, and more."""
     return name.replace("/", "..").replace(" ", "-")
+
+
+def has_steps(folder: Path) -> bool:
+    """Whether the result of any step is stored in a folder."""
+    return any(folder.glob(f"*{_SUFFIX}"))
 
 
 def text_array(texts: Any) -> np.ndarray:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._drawing import COLOURS, new_figure
+from .._drawing import COLOURS, component_axis, new_figure
 from ._data import ReportData
 
 __all__ = ["correlation_figure", "sparsity_figure"]
@@ -12,17 +12,15 @@ __all__ = ["correlation_figure", "sparsity_figure"]
 _ACCENT, _SECOND = COLOURS[:2]
 
 
-def _axes() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
+def _axes(data: ReportData) -> Any:
     figure, (axes,) = new_figure()
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    component_axis(axes, len(data.correlations))
     return figure, axes
 
 
 def correlation_figure(data: ReportData) -> Any:
     """The correlation of each component's two scores, in training and on pairs left out."""
-    figure, axes = _axes()
+    figure, axes = _axes(data)
     numbers = range(1, len(data.correlations) + 1)
     axes.plot(numbers, data.correlations, color=_ACCENT, linewidth=1.2, marker="o", markersize=3, label="in training")
     if data.held_out:
@@ -37,7 +35,9 @@ def correlation_figure(data: ReportData) -> Any:
 
 def sparsity_figure(data: ReportData) -> Any:
     """Number of words of the first language, and of words or documents of the second, that the first components use."""
-    figure, axes = _axes()
+    from matplotlib.ticker import MaxNLocator
+
+    figure, axes = _axes(data)
     numbers = range(1, len(data.words_used) + 1)
     marker = {"marker": "o", "markersize": 3} if len(numbers) < 20 else {}
     axes.plot(numbers, data.words_used, color=_ACCENT, linewidth=1.8, **marker)
@@ -48,4 +48,5 @@ def sparsity_figure(data: ReportData) -> Any:
         place = {"xytext": (-4, -12 if i == lower else 5), "textcoords": "offset points", "ha": "right"}
         axes.annotate(labels[i], (len(used), used[-1]), color=colour, **place)
     axes.set(xlabel="components", ylabel="used in all", ylim=(0, None))
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     return figure

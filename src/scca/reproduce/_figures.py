@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._drawing import COLOURS, INK, new_figure
+from .._drawing import COLOURS, INK, component_axis, new_figure
 from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
 
 __all__ = ["draw"]
@@ -57,7 +57,8 @@ def _errors(data: dict[str, Any]) -> Any:
             errors, colour = panel["methods"][name], _METHOD_COLOURS[name]
             numbers = range(1, len(errors["mean"]) + 1)
             style = "--" if name == "kcca-tuned" else "-"  # often on top of the untuned one
-            axes.plot(numbers, errors["mean"], color=colour, linewidth=1.6, linestyle=style, label=label)
+            marker = "o" if len(numbers) == 1 else ""
+            axes.plot(numbers, errors["mean"], marker=marker, color=colour, linewidth=1.6, linestyle=style, label=label)
             step = max(1, len(numbers) // _ERROR_BARS)
             shown = slice(i * step // len(METHODS), None, step)  # side by side, not on top of each other
             axes.errorbar(
@@ -73,6 +74,7 @@ def _errors(data: dict[str, Any]) -> Any:
             panel["no-learning"]["mean"][0], color=INK, linewidth=0.9, linestyle=":", label="no learning: similarities"
         )
         axes.set(xlabel="projections", ylabel="average precision error 1 - p", ylim=(0, None))
+        component_axis(axes, max(len(errors["mean"]) for errors in panel["methods"].values()))
         axes.set_title(_sizes(panel), fontsize=10, color=INK)
     panels[0].legend(frameon=False, fontsize=8)
     return figure
@@ -87,7 +89,8 @@ def _sparsity(data: dict[str, Any]) -> Any:
         for axes, (name, label), colour in zip(panels[2 * i :], labels.items(), COLOURS, strict=False):
             used = panel[name]["scca"]
             numbers = range(1, len(used["mean"]) + 1)
-            axes.plot(numbers, used["mean"], color=colour, linewidth=1.6, label=METHODS["scca"])
+            marker = "o" if len(numbers) == 1 else ""
+            axes.plot(numbers, used["mean"], marker=marker, color=colour, linewidth=1.6, label=METHODS["scca"])
             step = max(1, len(numbers) // _ERROR_BARS)
             bars = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}
             axes.errorbar(numbers[::step], used["mean"][::step], yerr=used["std"][::step], **bars)
@@ -95,6 +98,7 @@ def _sparsity(data: dict[str, Any]) -> Any:
                 full[name], color=INK, linewidth=0.9, linestyle=":", label=f"kernel CCA: all {full[name]:,.0f}"
             )
             axes.set(xlabel="projections", ylabel=label)
+            component_axis(axes, len(numbers))
             axes.set_title(_sizes(panel), fontsize=10, color=INK)
             if full[name] > 5 * max(used["mean"]):
                 axes.set_yscale("log")

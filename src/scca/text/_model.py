@@ -439,7 +439,10 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         return _frame(rows)
 
     def words_frame(self) -> Frame:
-        """One row per word and component, with its weight (needs pandas)."""
+        """One row per word and component, with its weight and, by which rows are ordered, its loading (needs pandas).
+
+        Words of anchored components have no loading; they are ordered by weight.
+        """
         return self._weights_frame("words", "word")
 
     def documents_frame(self) -> Frame:
@@ -450,6 +453,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         return _frame(
             [
                 {"component": c.number, name: item.name, "index": item.index, "weight": item.weight}
+                | ({} if item.loading is None else {"loading": item.loading})
                 for c in self.components()
                 for item in getattr(c, kind)
             ]

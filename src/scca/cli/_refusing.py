@@ -1,0 +1,170 @@
+"""Refusing numbers where `scca fit` reads text, with the lines of Python that fit them."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from .._validation import DataWarning
+from ..engine import silenced
+from ..text import PairError, Piped, stream_documents
+from ._numbers import NumberTable, recognised
+from ._terminal import AdvisedError
+
+__all__ = ["refuse_numbers"]
+
+_LINES, _CHARACTERS = 1000, 2**21  # a file is judged by its first lines, by fewer if they are long
+_FEW_LINES = 8  # but by these in any case
+_NUMBER_COLUMNS = 0.8  # of the columns of a Parquet file
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A file of text."""
+
+    path: Path | Piped
+    name: str
+
+    def lines(self, variable: str) -> Iterator[str]:
+        yield f"{variable} = scca.text.TextVectorizer().fit_transform(scca.text.read_documents({self.name}))"
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """A file of numbers, or two columns of it."""
+
+    path: Path | Piped
+    name: str
+    table: NumberTable
+    function: str = "read_csv"
+    then: str = ""
+
+    def lines(self, variable: str) -> Iterator[str]:
+        """The lines that read its columns of numbers."""
+        options = "".join(f", {name}={_literal(value)}" for name, value in self.table.options.items())
+        others = "" if all(self.table.numeric) else '.select_dtypes("number").dropna(axis=1, how="all")'
+        stored = "  # store what came through the pipe there" if isinstance(self.path, Piped) else ""
+        yield f"{variable} = pandas.{self.function}({self.name}{options}){self.then}{others}{stored}"
+        if any(lacks for lacks, is_number in zip(self.table.missing, self.table.numeric, strict=True) if is_number):
+            yield f"{variable} = {variable}.fillna({variable}.mean())  # a missing cell gets the mean of its column"
+
+
+def refuse_numbers(
+    paths: Sequence[Path | Piped], chosen: tuple[str, str] | None, components: int | None, output: Path
+) -> None:
+    """Raise an error if text is to be read from numbers; files that cannot be read are left to the reader.
+
+    `chosen` are the columns of a single file.
+    """
+    if len(paths) == 2:
+        found = _of_two_files(_read(paths[0], "first.csv"), _read(paths[1], "second.csv"))
+    else:
+        found = _of_one_file(paths[0], chosen)
+    if found is None:
+        return
+    what, lines = found
+    raise AdvisedError(
+        f"{what}, and scca fit reads only text so far; these lines of Python fit numbers:",
+        [
+            "import pandas",
+            "import scca",
+            *lines,
+            f"model = scca.SparseCCA({components or _literal('auto')}).fit(X, Y)",
+            f"scca.save(model, {_literal(str(output))})",
+        ],
+    )
+
+
+def _of_two_files(first: _Text | _Numbers | None, second: _Text | _Numbers | None) -> tuple[str, list[str]] | None:
+    if first is None or second is None:
+        return None
+    numbers = [file for file in (first, second) if isinstance(file, _Numbers)]
+    # beside text, one number per line may be text too, such as the numerals of numbers that are spelt out
+    if not numbers or (len(numbers) == 1 and sum(numbers[0].table.numeric) < 2):
+        return None
+    lines = [*first.lines("X"), *second.lines("Y")]
+    labels = [file.table.labels or [] for file in numbers]
+    are_unique = all(len(set(each)) == len(each) for each in labels)
+    if len(numbers) == 2 and are_unique and labels[0] != labels[1] and set(labels[0]) & set(labels[1]):
+        lines.append('X, Y = X.align(Y, join="inner", axis=0)  # the rows with the same labels')
+    named = " and ".join(str(file.path) for file in numbers)
+    return f"{named} {'are tables' if len(numbers) == 2 else 'is a table'} of numbers", lines
+
+
+def _of_one_file(path: Path | Piped, chosen: tuple[str, str] | None) -> tuple[str, list[str]] | None:
+    if chosen is not None and isinstance(both := _read(path, "first.csv", chosen), _Numbers):
+        one, other = map(_literal, chosen)
+        lines = [*replace(both, then=f"[[{one}, {other}]]").lines("table"), f"X, Y = table[[{one}]], table[[{other}]]"]
+        return (f"columns {one} and {other} of {path} are numbers", lines) if all(both.table.numeric) else None
+    file = _read(path, "first.csv")
+    if not isinstance(file, _Numbers) or sum(file.table.numeric) < 2 or (chosen is not None and file.table.names):
+        return None
+    half = (sum(file.table.numeric) + 1) // 2
+    split = f"X, Y = table.iloc[:, :{half}], table.iloc[:, {half}:]  # the columns of each view: choose them"
+    return f"{path} is a table of numbers", [*file.lines("table"), split]
+
+
+def _read(path: Path | Piped, stored: str, chosen: tuple[str, str] | None = None) -> _Text | _Numbers | None:
+    """What the beginning of a file, or of two of its columns, has; `stored` names a file that was a pipe."""
+    name = _literal(stored if isinstance(path, Piped) else str(path))
+    try:
+        if path.suffix.lower() == ".parquet" and isinstance(path, Path):
+            return _read_parquet(path, name, chosen)
+        table = recognised(_first_lines(path), chosen)
+    except (PairError, ImportError, OSError):
+        return None
+    return _Text(path, name) if table is None else _Numbers(path, name, table)
+
+
+def _first_lines(path: Path | Piped) -> list[str]:
+    lines: list[str] = []
+    size = 0
+    with silenced(DataWarning):  # of blank lines, which the reader gives
+        for block in stream_documents(path, 1):
+            lines += block
+            size += len(block[0])
+            if len(lines) >= _LINES or (size > _CHARACTERS and len(lines) >= _FEW_LINES):
+                break
+    return lines
+
+
+def _read_parquet(path: Path, name: str, chosen: tuple[str, str] | None) -> _Numbers | None:
+    """A Parquet file, by the types of its columns."""
+    import pyarrow
+    from pyarrow import parquet, types
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            schema, metadata = file.schema_arrow, file.metadata
+    except pyarrow.ArrowException:
+        return None
+    columns = [c for c in chosen or schema.names if c in schema.names and not c.startswith("__index_level_")]
+    kinds = [schema.field(column).type for column in columns]
+    numeric = [types.is_integer(kind) or types.is_floating(kind) for kind in kinds]
+    is_labelled = chosen is None and len(columns) > 1 and not numeric[0]
+    of_table = numeric[is_labelled:]
+    if not of_table or sum(of_table) < (1.0 if chosen else _NUMBER_COLUMNS) * len(chosen or of_table):
+        return None
+    missing = [_lacks_values(metadata, column) for column in columns[is_labelled:]]
+    table = NumberTable(columns, None, of_table, missing, {})
+    then = f".set_index({_literal(columns[0])})" if is_labelled else ""
+    return _Numbers(path, name, table, "read_parquet", then)
+
+
+def _lacks_values(metadata: Any, name: str) -> bool:
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    stored = (column for group in groups for column in map(group.column, range(group.num_columns)))
+    return any(
+        column.path_in_schema == name and column.statistics is not None and bool(column.statistics.null_count)
+        for column in stored
+    )
+
+
+def _literal(value: object) -> str:
+    """A value as Python spells it, text in double quotes."""
+    if isinstance(value, str):
+        return f'r"{value}"' if value == r"\s+" else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    return repr(value)
