@@ -152,7 +152,7 @@ class TestWeights:
         """Columns of very different sizes and nearly no ridge are too much for conjugate gradients."""
         X, Y = make_planted(3100, 200, 20, n_factors=2, strength=1.5, random_state=0).views
         X = X * np.geomspace(1.0, scale, 200)
-        model = factors(2, ridge=1e-12, rendering="dense", feature_weights=None).fit(X, Y)
+        model = factors(2, ridge=1e-12, rendering="dense", feature_weights=None, scale="rows").fit(X, Y)
         told = [str(each.message) for each in recwarn if each.category is ConvergenceWarning]
         if scale == 1.0:
             assert model.converged_.all()

@@ -63,7 +63,8 @@ class Fits:
         whole = clone(model).fit(X, Y, **_groups_for(model, groups))
         if model.n_components == "auto":
             model.set_params(n_components=whole.n_components_)  # the same for all fits
-        model.set_params(scale=(whole.x_scale_, whole.y_scale_))
+        if "scale" in model.get_params():
+            model.set_params(scale=(whole.x_scale_, whole.y_scale_))  # likewise
         if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", None) or "", str):
             raise ValueError(
                 "anchors must be the name of a strategy if samples are left out, since indices would then mean other "
