@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.linear_model import LassoCV
+from sklearn.preprocessing import StandardScaler
 
 import scca
 from scca import KernelCCA, SparseCCA
@@ -17,6 +18,7 @@ from ._table import print_table
 __all__ = ["run"]
 
 _SCALES = ("auto", "both", "columns", "rows", None)
+_STANDARDISED = "standardised, rows"  # columns standardised beforehand, then samples of exactly unit norm
 _SETS, _FEW_SETS = 20, 4
 _SPLITS, _FEW_SPLITS = 5, 2
 _COMPONENTS = 5
@@ -115,7 +117,7 @@ def _print_of_file(path: Path, n_splits: int) -> None:
         found = Parallel(n_jobs=_JOBS)(delayed(_of_split)(X, Y, seed) for seed in range(n_splits))
         rows = []
         for name in _MODELS:
-            for scale in _SCALES:
+            for scale in (*_SCALES, _STANDARDISED):
                 first, all_of_them, precision, chosen = zip(*(split[name, scale] for split in found), strict=True)
                 cells = [_mean_and_error(values) for values in (first, all_of_them, precision)]
                 rows.append([f"{name}, {_called(scale)}{chosen[0] if scale == 'auto' else ''}", *cells])
@@ -129,13 +131,16 @@ def _of_split(X: np.ndarray, Y: np.ndarray, seed: int) -> dict[tuple[str, Any], 
     test, train = np.split(order, [int(_LEFT_OUT * len(X))])
     n_components = min(_COMPONENTS, X.shape[1], Y.shape[1])
     found = {}
+    scalers = [StandardScaler().fit(view[train]) for view in (X, Y)]
+    standardised = [scaler.transform(view) for scaler, view in zip(scalers, (X, Y), strict=True)]
     for name, model_of in _MODELS.items():
-        for scale in _SCALES:
-            model = model_of(n_components, scale).fit(X[train], Y[train])
+        for scale in (*_SCALES, _STANDARDISED):
+            A, B = standardised if scale == _STANDARDISED else (X, Y)
+            model = model_of(n_components, "rows" if scale == _STANDARDISED else scale).fit(A[train], B[train])
             correlations = np.zeros(n_components)
-            correlations[: model.n_components_] = _correlations(*model.transform_pair(X[test], Y[test]))
+            correlations[: model.n_components_] = _correlations(*model.transform_pair(A[test], B[test]))
             chosen = f" ({model.x_scale_}, {model.y_scale_})"
-            precision = model.score(X[test], Y[test])
+            precision = model.score(A[test], B[test])
             found[name, scale] = float(correlations[0]), float(correlations.mean()), precision, chosen
     return found
 
