@@ -160,3 +160,12 @@ def test_describes_itself(X):
     rows = in_blocks([X], [11, 19])[0]
     assert repr(rows) == "<30 x 8 X in blocks>"
     assert summed(sizes_of, [rows]) == 30
+
+
+def test_samples_brought_here_do_not_travel_back(X):
+    import pickle
+
+    rows = in_blocks([X], [N])[0]
+    assert rows.evenly(5).shape == (5, M)
+    assert rows.evenly(5) is rows.evenly(5)
+    assert "_some" not in vars(pickle.loads(pickle.dumps(rows)))

@@ -83,6 +83,10 @@ class BlockRows:
         inverse[order] = np.arange(len(order))
         return whole[inverse]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the samples that were brought here: it travels to the blocks."""
+        return {name: value for name, value in vars(self).items() if name != "_some"}
+
     def evenly(self, count: int) -> Any:
         """So many samples, evenly spaced, in memory; brought once."""
         if self._some is None or self._some.shape[0] != count:
