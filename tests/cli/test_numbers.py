@@ -178,9 +178,12 @@ class TestTwoTables:
         assert sentence.startswith(f"{tmp_path / 'b.csv'} is a table of numbers")
         assert X.shape[0] == len(Y) == 40
 
-    def test_a_wide_table_is_judged_by_few_lines(self, tmp_path):
-        line = ",".join(["0.5"] * 300_000)
-        write_lines(tmp_path / "a.csv", [line] * 12)
+    def test_a_wide_table_is_judged_by_few_lines(self, tmp_path, monkeypatch):
+        import scca.cli._refusing as module
+
+        monkeypatch.setattr(module, "_CHARACTERS", 1 << 12)
+        write_lines(tmp_path / "a.csv", [",".join(["0.5"] * 3_000)] * 12)
+        assert len(module._first_lines(tmp_path / "a.csv")) == 8
         with pytest.raises(AdvisedError):
             refuse_numbers([tmp_path / "a.csv", tmp_path / "a.csv"], None, None, tmp_path / "m")
 
