@@ -82,7 +82,7 @@ def main() -> None:
         "translation": lambda: translation.run(arguments.corpus, arguments.pairs),
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
-        "scaling": lambda: scaling.run(arguments.quick, arguments.tables),
+        "scaling": lambda: scaling.run(arguments.quick, arguments.tables, arguments.splits),
         "honesty": lambda: honesty.run(arguments.quick, arguments.tables, arguments.corpus, arguments.join),
         "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
@@ -189,6 +189,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tables", type=Path, nargs="+", metavar="FILE", help=".npz files of views, for 'honesty', 'scaling'"
     )
+    parser.add_argument("--splits", type=int, default=5, help="of the tables of 'scaling'")
     parser.add_argument("--components", type=int, default=100, help="of the model of 'million'")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
