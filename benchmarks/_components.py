@@ -10,7 +10,8 @@ from sklearn.decomposition import NMF
 from sklearn.preprocessing import normalize
 
 from scca import PAPER, SparseCCA
-from scca.text import BilingualModel, PairedText, TextVectorizer
+from scca.readers import PairedText
+from scca.text import BilingualModel, TextVectorizer
 
 __all__ = ["WORDS", "Components", "components_by"]
 

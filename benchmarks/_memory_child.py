@@ -10,7 +10,8 @@ from pathlib import Path
 
 from scca import SparseCCA, solve_component
 from scca.datasets import make_planted
-from scca.text import BilingualModel, read_pairs
+from scca.readers import read_pairs
+from scca.text import BilingualModel
 
 from ._resident import reset_peak, resident
 from .million import written

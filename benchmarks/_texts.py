@@ -6,7 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from scca.datasets import load_trilingual
-from scca.text import TextVectorizer, read_pairs
+from scca.readers import read_pairs
+from scca.text import TextVectorizer
 
 __all__ = ["Texts", "Vectors", "split_vectors", "texts_of"]
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from scca.distributed import local_cluster, read_pairs, seconds_computed
+from scca.readers import read_pairs as read_here
 from scca.text import BilingualModel
-from scca.text import read_pairs as read_here
 
 from ._resident import reset_peak, resident
 from ._table import print_table

@@ -6,8 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from scca.generation import Generator
-from scca.text import BilingualModel, PairedText, TextVectorizer
+from scca.anchored._generation import Generator
+from scca.readers import PairedText
+from scca.text import BilingualModel, TextVectorizer
 
 from ._table import print_table
 from ._texts import Texts, texts_of

@@ -10,8 +10,10 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from scca import SparseCCA
-from scca.engine import Groups, one_blas_thread
-from scca.text import BilingualModel, PairedText
+from scca.parallel import one_blas_thread
+from scca.readers import PairedText
+from scca.samples import Groups
+from scca.text import BilingualModel
 
 from ._table import print_table
 from ._texts import texts_of

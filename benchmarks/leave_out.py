@@ -20,13 +20,13 @@ __all__ = ["run"]
 
 # a constant (of a module, or a parameter of SparseCCA) and its values, the shipped one first
 _CONSTANTS: dict[str, tuple] = {
-    "scca.estimators._renderings._SHARE": (0.15, 0.08, 0.3),
-    "scca.estimators._renderings._OF_WEIGHTS": (4.0, 2.0, 8.0),
-    "scca.estimators._renderings._UNEXPLAINED": (1.0, 0.0, 2.0),
+    "scca.factors._renderings._SHARE": (0.15, 0.08, 0.3),
+    "scca.factors._renderings._OF_WEIGHTS": (4.0, 2.0, 8.0),
+    "scca.factors._renderings._UNEXPLAINED": (1.0, 0.0, 2.0),
     "scca.estimators._factor_components._RIDGE": (0.25, 0.1, 0.6),
-    "scca.estimators._feature_weights._MOST_POWER": (0.25, 0.15, 0.4),
-    "scca.estimators._feature_weights._LEAST": (0.02, 0.005, 0.08),
-    "scca.estimators._share._WORTH": (0.85, 0.75, 0.95),
+    "scca.factors._weights._MOST_POWER": (0.25, 0.15, 0.4),
+    "scca.factors._weights._LEAST": (0.02, 0.005, 0.08),
+    "scca.factors._budget._WORTH": (0.85, 0.75, 0.95),
     "scca.factors._rotation._DAMPING": (0.1, 0.03, 0.3),
     "idf": ("smooth", "plain"),
 }

@@ -7,7 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 
 from scca.cli._progress import Estimate
-from scca.text import BilingualModel, read_pairs
+from scca.readers import read_pairs
+from scca.text import BilingualModel
 
 from ._table import print_table
 from .million import written

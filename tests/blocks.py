@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from scca.engine import Block, Elsewhere, added, parts_of
+from scca.samples import Block, Elsewhere, added, parts_of
 from scca.views import BlockRows
 
 NONE = np.empty(0, dtype=np.intp)
@@ -60,6 +60,6 @@ def in_blocks(views, sizes):
 
 def many_pairs(monkeypatch, n):
     """Let `n` pairs be as many as 20,000 are otherwise: from there on the samples stay in their blocks."""
-    import scca.estimators._left_out as left_out
+    import scca.factors._left_out as left_out
 
     monkeypatch.setattr(left_out, "MANY_PAIRS", n)

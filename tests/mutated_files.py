@@ -22,7 +22,8 @@ import scipy.sparse as sp
 
 import scca
 from scca.persistence import ModelFileError
-from scca.text import BilingualModel, PairedText
+from scca.readers import PairedText
+from scca.text import BilingualModel
 
 ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and the dog play", "rain falls on the roof", "a red roof"]
 FRENCH = ["le chat dort", "un chien aboie fort", "le chat et le chien jouent", "la pluie tombe sur le toit", "un toit"]

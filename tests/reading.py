@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from scca.text import PairError, read_pairs
+from scca.readers import PairError, read_pairs
 
 MIB = 2**20
 

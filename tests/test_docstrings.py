@@ -11,7 +11,7 @@ PARTS = (
     "scca",
     "scca.datasets",
     "scca.retrieval",
-    "scca.generation",
+    "scca.anchored._generation",
     "scca.inference",
     "scca.text",
     "scca.distributed",

@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from oracles import lasso_dual_bound, prepare
 
+from scca.anchored._generation import Generator
 from scca.datasets import make_bilingual
-from scca.generation import Generator
 
 
 @pytest.fixture(scope="module")

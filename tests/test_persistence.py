@@ -16,7 +16,8 @@ import pytest
 import scca
 from scca.datasets import make_planted
 from scca.persistence import ModelFileError
-from scca.text import BilingualModel, PairedText
+from scca.readers import PairedText
+from scca.text import BilingualModel
 
 DATA = Path(__file__).parent / "data"
 ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and the dog play", "rain falls on the roof", "a red roof"]

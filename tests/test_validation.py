@@ -8,7 +8,8 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import aslinearoperator
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
-from scca._validation import check_matrix, check_positive_semidefinite
+from scca._data import check_matrix
+from scca.views._kernels import check_positive_semidefinite
 
 SMALL, LARGE = 60, 700  # the one is decomposed, of the other only products are used
 FORMS = {

@@ -12,20 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import datasets, distributed, generation, inference, retrieval, text
-    from ._validation import DataWarning, EvidenceWarning
-    from .estimators import (
-        PAPER,
-        EmptyComponentWarning,
-        KernelCCA,
-        LowRankKernel,
-        ModelPath,
-        SparseCCA,
-        SparseCCACV,
-        model_path,
-    )
+    from . import anchored, datasets, distributed, inference, retrieval, text
+    from ._checks import DataWarning, EmptyComponentWarning, EvidenceWarning
+    from .estimators import PAPER, KernelCCA, LowRankKernel, SparseCCA
     from .persistence import load, save
     from .solver import ComponentResult, component_path, solve_component
+    from .tuning import ModelPath, SparseCCACV, model_path
 
 __all__ = [
     # estimators
@@ -44,7 +36,7 @@ __all__ = [
     # parts
     "datasets",
     "retrieval",
-    "generation",
+    "anchored",
     "inference",
     "text",
     "distributed",
@@ -62,29 +54,31 @@ __all__ = [
 # Where each name is defined: imported on first use, since scikit-learn and numba take seconds to load.
 _HOMES = {
     "SparseCCA": "estimators",
-    "SparseCCACV": "estimators",
+    "SparseCCACV": "tuning",
     "KernelCCA": "estimators",
     "LowRankKernel": "estimators",
     "PAPER": "estimators",
-    "EmptyComponentWarning": "estimators",
-    "model_path": "estimators",
-    "ModelPath": "estimators",
+    "EmptyComponentWarning": "_checks",
+    "model_path": "tuning",
+    "ModelPath": "tuning",
     "solve_component": "solver",
     "component_path": "solver",
     "ComponentResult": "solver",
     "save": "persistence",
     "load": "persistence",
-    "DataWarning": "_validation",
-    "EvidenceWarning": "_validation",
+    "DataWarning": "_checks",
+    "EvidenceWarning": "_checks",
 }
-_PARTS = ("datasets", "retrieval", "generation", "inference", "text", "distributed")
+_PARTS = ("datasets", "retrieval", "anchored", "inference", "text", "distributed")
 
 
 def __getattr__(name: str) -> Any:
     if name in _PARTS:
         return import_module(f".{name}", __name__)
     if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        found = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        globals()[name] = found  # the next use finds it here
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

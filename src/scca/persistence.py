@@ -23,12 +23,14 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ._checks import shown
 from ._files import atomic_write
-from ._loaded import check_loaded
-from ._validation import check_structure, shown
+from ._model_checks import check_loaded
+from ._sparse import check_structure
 from ._version import __version__
-from .estimators import KernelCCA, LowRankKernel, SparseCCA, SparseCCACV
+from .estimators import KernelCCA, LowRankKernel, SparseCCA
 from .text import BilingualModel, TextVectorizer
+from .tuning import SparseCCACV
 from .views import (
     UNIT,
     Kernel,

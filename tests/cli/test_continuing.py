@@ -12,7 +12,7 @@ from scca.datasets import load_trilingual
 PROGRAM = """
 import os, signal, sys, threading
 import numpy as np
-import scca.engine._checkpoint as checkpoint, scca.engine._work as work
+import scca.progress._checkpoint as checkpoint, scca.progress._work as work
 import scca.factors._balance as balance, scca.factors._scores as scores, scca.factors._shared as shared
 work._WORTH = 0.0
 balance._MANY = shared._FEW = scores._MOST_STORED = 0

@@ -230,7 +230,7 @@ def test_a_narrow_terminal_cuts_nothing(folder, monkeypatch, capsys):
 
 class TestInput:
     def test_an_endless_pipe(self, folder, tmp_path):
-        program = f"import scca.text._files as files; files._MOST_PIPED = 2**20; {COMMAND[2]}"
+        program = f"import scca.readers._files as files; files._MOST_PIPED = 2**20; {COMMAND[2]}"
         zeros = subprocess.Popen(["cat", "/dev/zero"], stdout=subprocess.PIPE)
         done = subprocess.run(
             [COMMAND[0], "-c", program, "fit", "-", folder / "a.fr", "-o", tmp_path / "m"],

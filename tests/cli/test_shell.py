@@ -14,7 +14,8 @@ from commands import COMMAND, refused, run, write_lines
 import scca
 from scca.cli._terminal import harmless
 from scca.datasets import load_trilingual
-from scca.text import BilingualModel, PairedText
+from scca.readers import PairedText
+from scca.text import BilingualModel
 
 HEAVY = ("numpy", "numba", "sklearn", "scipy", "matplotlib", "pandas", "rich")
 CHINESE = ["今天天气很好我们去公园", "他昨天买了三本新书", "经济学家讨论了价格问题", "孩子们在学校里学习数学"]

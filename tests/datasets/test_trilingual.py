@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from scca.datasets import load_trilingual
-from scca.text import BilingualModel, PairedText
+from scca.readers import PairedText
+from scca.text import BilingualModel
 
 LANGUAGES = ("en", "fr", "es")
 FUNCTION_WORDS = {

@@ -12,9 +12,10 @@ import scipy.sparse as sp
 from subprocesses import start_program
 
 from scca import SparseCCA, datasets, save
-from scca.engine import long_work
+from scca.progress import long_work
+from scca.readers import PairedText
 from scca.retrieval import best_matches
-from scca.text import BilingualModel, PairedText
+from scca.text import BilingualModel
 
 pytest.importorskip("distributed")
 pytest.importorskip("pyarrow")

@@ -32,9 +32,17 @@ from subprocesses import start_program
 
 import scca.distributed._blocks as blocks
 import scca.distributed._cluster as cluster_module
-from scca.distributed import ClusterError, connect, local_cluster, read_rows, rows_of, scatter
+from scca.distributed import (
+    ClusterError,
+    connect,
+    local_cluster,
+    read_rows,
+    rows_of,
+    scatter,
+)
 from scca.distributed._cluster import LostError, _is_idle, attempted, results, workers_of
-from scca.engine import Checkpoint, summed, unique
+from scca.progress import Checkpoint
+from scca.samples import summed, unique
 
 MOMENTS = ["sent", "submitted"]
 
@@ -220,7 +228,7 @@ class TestTheSchedulerGone:
     def test_is_an_error_in_one_sentence_and_the_next_fit_goes_on(
         self, tmp_path, pair, undisturbed, at_pass, monkeypatch
     ):
-        import scca.engine._work as work
+        import scca.progress._work as work
 
         monkeypatch.setattr(work, "_WORTH", 0.0)
         folder = tmp_path / "m.partial"
@@ -259,7 +267,7 @@ class TestTheSchedulerGone:
 INTERRUPTED = """
 import sys
 from clusters import MANY, model, planted_pair
-import scca.estimators._left_out as left_out
+import scca.factors._left_out as left_out
 import scca.distributed._blocks as blocks
 from scca.distributed import connect, scatter
 

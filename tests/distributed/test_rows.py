@@ -9,7 +9,7 @@ from clusters import assert_same, column_sums, cosines, eventually, keys_of, mod
 import scca.distributed._blocks as blocks
 from scca.distributed import local_cluster, read_rows, rows_of, scatter
 from scca.distributed._payload import packed, unpacked
-from scca.engine import samples_elsewhere, summed
+from scca.samples import samples_elsewhere, summed
 
 STORES = {"dense": planted_pair, "sparse": sparse_pair}
 

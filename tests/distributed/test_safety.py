@@ -8,7 +8,7 @@ from clusters import LOOPBACK, column_sums, machines, model, planted_pair
 
 import scca
 from scca.distributed import ClusterError, connect, local_cluster, scatter
-from scca.engine import summed
+from scca.samples import summed
 
 psutil = pytest.importorskip("psutil")
 

@@ -12,9 +12,11 @@ import pytest
 from subprocesses import is_alive, start_program
 
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV, datasets
-from scca.engine import Pairs, run_tasks, summed, warn
-from scca.estimators._held_out import held_out_correlations
+from scca._checks import warn
+from scca.factors._held_out import held_out_correlations
 from scca.inference import permutation_test, stability_selection
+from scca.parallel import run_tasks
+from scca.samples import Pairs, summed
 
 pytest.importorskip("distributed")
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-import scca.estimators._left_out as left_out
+import scca.factors._left_out as left_out
 import scca.text._learning as learning
 import scca.text._model as model_module
 from scca import DataWarning, datasets, load, save
-from scca.engine import Checkpoint, CheckpointError
-from scca.text import BilingualModel, PairedText, PairError
-from scca.text import read_pairs as read_here
+from scca.progress import Checkpoint, CheckpointError
+from scca.readers import PairedText, PairError
+from scca.readers import read_pairs as read_here
+from scca.text import BilingualModel
 
 pytest.importorskip("distributed")
 
@@ -176,8 +177,8 @@ def test_wrong_files_are_refused_in_one_sentence(cluster, files, tmp_path):
 
 
 def test_a_stopped_fit_goes_on_with_other_blocks(cluster, files, many, tmp_path, monkeypatch):
-    monkeypatch.setattr("scca.engine._work._WORTH", 0.0)  # every step is stored
-    monkeypatch.setattr("scca.engine._together._N_CORES", 1)  # no thread of the stopped fit goes on beside the next one
+    monkeypatch.setattr("scca.progress._work._WORTH", 0.0)  # every step is stored
+    monkeypatch.setattr("scca.parallel._threads._N_CORES", 1)  # no thread goes on beside the next fit
     expected = fitted(read_here(*files))
     folder, steps = tmp_path / "partial", []
     write = Checkpoint.write
@@ -203,8 +204,8 @@ def test_a_fit_of_the_same_pairs_in_another_order_does_not_go_on(
     cluster, files, documents, many, tmp_path, monkeypatch
 ):
     """Scores that were stored belong to samples by their position."""
-    monkeypatch.setattr("scca.engine._work._WORTH", 0.0)
-    monkeypatch.setattr("scca.engine._together._N_CORES", 1)
+    monkeypatch.setattr("scca.progress._work._WORTH", 0.0)
+    monkeypatch.setattr("scca.parallel._threads._N_CORES", 1)
     write, folder = Checkpoint.write, tmp_path / "partial"
 
     def until_the_first(self, name, arrays):

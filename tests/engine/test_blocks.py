@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 from blocks import LocalBlocks
 
-from scca.engine import AllBut, Block, added, each, samples_elsewhere, summed
+from scca.samples import (
+    AllBut,
+    Block,
+    added,
+    each,
+    samples_elsewhere,
+    summed,
+)
 from scca.views import BlockRows
 
 SIZES = [[12], [5, 7], [1] * 12, [1, 10, 1]]

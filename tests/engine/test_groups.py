@@ -5,7 +5,7 @@ from math import exp, factorial
 import numpy as np
 import pytest
 
-from scca.engine import Groups, consecutive_folds, random_folds
+from scca.samples import Groups, consecutive_folds, random_folds
 
 
 def rng():

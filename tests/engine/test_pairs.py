@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from scca import KernelCCA
-from scca.engine import Pairs
+from scca.samples import Pairs
 
 TRAIN, TEST = np.array([4, 0, 5, 2]), np.array([3, 1])
 STORES = [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_matrix]

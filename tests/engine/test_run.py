@@ -12,9 +12,11 @@ import pytest
 from subprocesses import is_alive, run_program, start_program
 from threadpoolctl import threadpool_info
 
-import scca.engine._together as working
+import scca.parallel._threads as working
 from scca import DataWarning
-from scca.engine import check_n_jobs, long_work, report, run_tasks, together, warn
+from scca._checks import warn
+from scca.parallel import check_n_jobs, run_tasks, together
+from scca.progress import long_work, report
 
 BACKENDS = ["loky", "threading"]
 

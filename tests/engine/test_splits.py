@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from scca.engine import consecutive_folds, random_folds
+from scca.samples import consecutive_folds, random_folds
 
 N = 12
 FOLDS = list(KFold(3).split(np.zeros(N)))

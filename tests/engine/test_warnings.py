@@ -12,8 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 import scca
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV, solve_component
+from scca._checks import collected, say_once, silenced, warn
 from scca.datasets import make_planted
-from scca.engine import collected, say_once, silenced, warn
 
 STOPS_SHORT = {"tol": 1e-300, "max_iter": 1}  # a gap that rounding does not allow
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-import scca.engine._work as module
-from scca.engine import (
+import scca.progress._work as module
+from scca.progress import (
     Checkpoint,
     CheckpointError,
     CheckpointWarning,
@@ -154,7 +154,7 @@ def test_a_disk_that_is_full_stops_the_storing_not_the_work(folder, monkeypatch)
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("scca.engine._checkpoint.np.savez", full)
+    monkeypatch.setattr("scca.progress._checkpoint.np.savez", full)
     steps = [Counting(1.0), Counting(2.0)]
     with pytest.warns(CheckpointWarning, match="no further checkpoint is written to") as caught:
         found = in_folder(folder, lambda: [keep(name, step) for name, step in zip("ab", steps, strict=True)])

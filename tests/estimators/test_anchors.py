@@ -10,11 +10,12 @@ from oracles import deflate_features, deflate_kernel, prepare
 
 import scca
 from scca import solve_component
+from scca._checks import Penalty
+from scca.anchored import DeflatedView
+from scca.anchored._anchors import CrossEnergy, FixedOrder, anchor_strategy
+from scca.anchored._components import Settings, extract_components
 from scca.datasets import make_planted
-from scca.estimators._anchors import CrossEnergy, FixedOrder, anchor_strategy
-from scca.estimators._components import Settings, extract_components
-from scca.solver import Penalty
-from scca.views import DeflatedView, LinearKernelView, Preparation, StoredKernelView
+from scca.views import LinearKernelView, Preparation, StoredKernelView
 
 N = 25
 NAMES = ["sequential", "cross-energy", list(range(N - 1, -1, -1))]

@@ -8,10 +8,10 @@ from numpy.testing import assert_array_equal
 
 import scca.factors._shared as shared
 from scca import SparseCCA
-from scca._validation import AllZeroWarning
+from scca._checks import AllZeroWarning
 from scca.datasets import make_planted
-from scca.engine import previewed
 from scca.factors._iteration import leading_solutions
+from scca.progress import previewed
 
 N = 240
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from scca import DataWarning, EmptyComponentWarning, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
-from scca.engine import run_tasks
+from scca.parallel import run_tasks
 from scca.retrieval import mate_ranks
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
@@ -273,7 +273,7 @@ class TestSearch:
             tasks.extend(given)
             return run_tasks(compute, tasks, *counts, **settings)
 
-        monkeypatch.setattr("scca.estimators._cross_validation.run_tasks", recording)
+        monkeypatch.setattr("scca.tuning._cross_validation.run_tasks", recording)
         small().fit(*pairs)
         assert [[trial.fold for _, trial in task] for task in tasks] == [[0, 0], [1, 1], [2, 2]]
         assert all([model.mu for model, _ in task] == ["auto*0.5", "auto*2.0"] for task in tasks)

@@ -7,7 +7,7 @@ from blocks import many_pairs
 from oracles import prepare, shrinkage
 from sklearn.exceptions import ConvergenceWarning
 
-import scca.engine._together as working
+import scca.parallel._threads as working
 from scca import DataWarning, EmptyComponentWarning, KernelCCA, SparseCCA
 from scca.datasets import make_planted
 from scca.estimators._factor_components import _automatic_ridge
@@ -206,7 +206,7 @@ class TestFactors:
 
     def test_rotation_leaves_the_inner_products_of_dense_scores(self, pairs, new_pairs, monkeypatch):
         turned = factors(3, rendering="dense").fit(*pairs).transform_pair(*new_pairs)
-        import scca.estimators._factors as module
+        import scca.factors._steps as module
         from scca.factors import Rotation
 
         monkeypatch.setattr(module, "varimax", lambda loadings: Rotation(np.eye(loadings.shape[1]), True))

@@ -10,7 +10,7 @@ from sklearn.kernel_ridge import KernelRidge
 
 from scca import KernelCCA, SparseCCA
 from scca.datasets import load_trilingual, make_planted
-from scca.estimators._feature_weights import elimination, held_out_gain, shared_weights
+from scca.factors._weights import elimination, held_out_gain, shared_weights
 from scca.text import TextVectorizer
 from scca.views import Preparation
 
@@ -141,7 +141,7 @@ def test_features_left_are_judged_as_if_there_were_no_others(rng, store, scale):
 
 
 def test_many_pairs_are_sampled(monkeypatch, rng):
-    import scca.estimators._preparing as module
+    import scca.factors._preparing as module
 
     X, Y = rng.standard_normal((60, 5)), rng.standard_normal((60, 4))
     monkeypatch.setattr(module, "MOST_PAIRS", 20)

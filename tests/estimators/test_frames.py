@@ -12,8 +12,9 @@ import sklearn
 
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
+from scca.readers import PairedText
 from scca.retrieval import average_precision
-from scca.text import BilingualModel, PairedText
+from scca.text import BilingualModel
 
 ESTIMATORS = [SparseCCA, KernelCCA]
 

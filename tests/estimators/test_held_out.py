@@ -8,11 +8,11 @@ from scipy.stats import binom
 
 from scca import DataWarning, EvidenceWarning, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
-from scca.engine import Groups, Pairs
-from scca.estimators._held_out import _correlations, _repeats, held_out_correlations
-from scca.estimators._sharing import Sharing, count_shared, p_values, refitted_test
-from scca.estimators._verdict import verdict
 from scca.factors import associations, window_strengths
+from scca.factors._held_out import _correlations, _repeats, held_out_correlations
+from scca.factors._sharing import Sharing, count_shared, p_values, refitted_test
+from scca.factors._verdict import verdict
+from scca.samples import Groups, Pairs
 
 # the factors' strength is that of each separately: below, one of three may be lost in half of the pairs
 PLANTED = {"n_active": 8, "strength": 2.0}
@@ -211,12 +211,12 @@ class TestRefittedTest:
         ("n", "rank", "folds", "partitions"), [(60, 15, 5, 2), (300, 300, 5, 1), (1000, 1000, 2, 1), (2000, 2000, 2, 1)]
     )
     def test_takes_fewer_fits_where_each_takes_longer(self, n, rank, folds, partitions):
-        from scca.estimators._sharing import _effort
+        from scca.factors._sharing import _effort
 
         assert _effort(alone(n), [rank, rank]) == (folds, partitions)
 
     def test_groups_that_are_left_out_one_by_one_have_one_partition(self):
-        from scca.estimators._sharing import _effort
+        from scca.factors._sharing import _effort
 
         assert _effort(Groups.of(np.repeat([0, 1, 2, 3], 10), 40), [5, 5]) == (4, 1)
 
@@ -370,7 +370,7 @@ class TestNoLeak:
         """
         from functools import partial
 
-        from scca.estimators._factors import held_out_scores
+        from scca.factors._steps import held_out_scores
 
         X, Y = noise(1, 50, 8, 8)
         model = SparseCCA(3, n_features=None)
@@ -439,7 +439,7 @@ class TestGroups:
 
     @quietly
     def test_halves_of_the_feature_budget_have_whole_groups(self, monkeypatch):
-        import scca.estimators._share as module
+        import scca.factors._budget as module
 
         X, Y, subjects = near_copies(2, p=40)
         halves = []
@@ -464,7 +464,7 @@ class TestGroups:
 
     @quietly
     def test_cross_validation_leaves_whole_groups_out(self, monkeypatch):
-        import scca.estimators._cross_validation as module
+        import scca.tuning._cross_validation as module
 
         X, Y, subjects = near_copies(4)
         seen = []

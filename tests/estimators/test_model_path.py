@@ -9,9 +9,9 @@ import scipy.sparse as sp
 import scca
 from scca import PAPER, SparseCCA, SparseCCACV, model_path
 from scca.datasets import make_planted
-from scca.engine import Samples
-from scca.estimators._coherence import coherence
-from scca.estimators._factors import find_factors
+from scca.factors._steps import find_factors
+from scca.samples import Samples
+from scca.tuning._coherence import coherence
 
 pytestmark = pytest.mark.filterwarnings("error::scca.EmptyComponentWarning")
 

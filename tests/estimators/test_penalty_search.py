@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scca.estimators._renderings import _ENOUGH, _NEAR, _TRIALS, _few_weights
+from scca.factors._renderings import _ENOUGH, _NEAR, _TRIALS, _few_weights
 
 MOST = 100
 ENTRY = np.linspace(0.0, 20.0, 401)

@@ -7,9 +7,9 @@ from sklearn.base import clone
 
 import scca.estimators._factor_components as components
 from scca import SparseCCA, SparseCCACV
+from scca._checks import Penalty
 from scca.datasets import make_planted
-from scca.estimators._trials import Penalties, fitted_models
-from scca.solver import Penalty
+from scca.tuning._search import Penalties, fitted_models
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
 MU, RIDGE = (4, 1, 0.25), (0.25, 4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import scca._arrays as arrays
-import scca.engine._together as working
+import scca.parallel._threads as working
 from scca import SparseCCA
 from scca.factors import _spectrum
 

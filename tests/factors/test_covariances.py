@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import scca.engine._together as working
 import scca.factors._covariances as covariances
 import scca.factors._shared as module
+import scca.parallel._threads as working
 from scca.factors import shared_factors
 from scca.factors._covariances import covariance
 from scca.views import Preparation

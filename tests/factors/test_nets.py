@@ -5,10 +5,10 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-import scca.engine._together as working
 import scca.factors._grams as inner_products
 import scca.factors._nets as module
 import scca.factors._products as products
+import scca.parallel._threads as working
 from scca import solve_component
 from scca.factors import Nets
 from scca.factors._grams import grams

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
-import scca.engine._together as working
 import scca.factors._products as products
 import scca.factors._scores as module
+import scca.parallel._threads as working
 from scca import SparseCCA
 from scca.factors import column_products, correlations, inner_products, scores_of
 from scca.factors._balance import balanced_factors

@@ -8,12 +8,12 @@ from scipy.linalg import block_diag, eigh
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
-import scca.engine._together as working
 import scca.factors._iteration as iteration
 import scca.factors._products as products
 import scca.factors._rendering as rendering
 import scca.factors._shared as module
 import scca.factors._triangle as triangle
+import scca.parallel._threads as working
 from scca import KernelCCA
 from scca.factors import dense_weights, shared_factors, spectrum_of
 from scca.factors._iteration import leading_solutions

@@ -9,8 +9,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from scca.readers import PairedText
 from scca.report import prepare, render, write_report
-from scca.text import BilingualModel, PairedText
+from scca.text import BilingualModel
 
 ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and dog play", "rain falls on the roof", "a red roof"]
 FRENCH = [

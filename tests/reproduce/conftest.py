@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from scca.readers import PairedText
 from scca.reproduce import Settings, Size, count_corpus
-from scca.text import PairedText
 
 
 def make_texts(n, seed):

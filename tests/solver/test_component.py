@@ -10,7 +10,8 @@ from scipy.sparse.linalg import aslinearoperator
 from sklearn.exceptions import ConvergenceWarning
 
 from scca import solve_component
-from scca.solver import Penalty, solve_views
+from scca._checks import Penalty
+from scca.solver import solve_views
 from scca.views import FeatureView, LinearKernelView, storage_of
 from scca.views._storage import DenseStorage
 

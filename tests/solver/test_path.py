@@ -7,7 +7,8 @@ from oracles import automatic, dual_bound, lasso_dual_bound
 from sklearn.linear_model import lars_path
 
 from scca import component_path, solve_component
-from scca.solver import Penalty, solve_path
+from scca._checks import Penalty
+from scca.solver import solve_path
 from scca.views import FeatureView, storage_of
 
 

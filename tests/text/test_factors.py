@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 import scca
 from scca.cli._app import app
 from scca.datasets import make_bilingual
-from scca.text import BilingualModel, PairedText, TextVectorizer
+from scca.readers import PairedText
+from scca.text import BilingualModel, TextVectorizer
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,8 @@ from oracles import prepare
 
 import scca
 from scca.datasets import load_trilingual, make_bilingual
-from scca.text import BilingualModel, ExpectedWords, PairedText
+from scca.readers import PairedText
+from scca.text import BilingualModel, ExpectedWords
 from scca.views import Preparation
 
 RIDGE = 2.0

@@ -6,7 +6,8 @@ import scipy.sparse as sp
 
 import scca
 from scca.datasets import load_trilingual, make_bilingual
-from scca.text import BilingualModel, PairedText
+from scca.readers import PairedText
+from scca.text import BilingualModel
 from scca.text._lexicon import Lexicographer
 from scca.text._links import link_words, two_best
 

@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reading import MIB, refusal, tmx
 
-from scca._validation import DataWarning
-from scca.text import PairedText, PairError, read_documents, read_pairs
-from scca.text._readers import default_language
+from scca._checks import DataWarning
+from scca.readers import PairedText, PairError, read_documents, read_pairs
+from scca.readers._read import default_language
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 from reading import MIB
 
-from scca._validation import DataWarning
-from scca.text import PairedText, PairError, read_documents, read_pairs
+from scca._checks import DataWarning
+from scca.readers import PairedText, PairError, read_documents, read_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -97,7 +97,7 @@ def test_read_documents_refuses_what_read_pairs_refuses(tmp_path, write, monkeyp
 
 
 def test_read_documents_from_a_pipe():
-    code = "from scca.text._readers import read_documents; print(read_documents('-'))"
+    code = "from scca.readers._read import read_documents; print(read_documents('-'))"
     run = subprocess.run([sys.executable, "-c", code], input=b"a\nb\n", capture_output=True, check=True)
     assert run.stdout.strip() == b"['a', 'b']"
 
@@ -126,7 +126,7 @@ def test_a_missing_dependency_names_its_extra(write, monkeypatch, kind, module):
 def test_reading_lines_needs_no_optional_dependency(write):
     code = (
         "import sys; sys.modules['pyarrow'] = sys.modules['defusedxml'] = None; "
-        "from scca.text._readers import read_pairs; print(list(read_pairs(*sys.argv[1:])))"
+        "from scca.readers._read import read_pairs; print(list(read_pairs(*sys.argv[1:])))"
     )
     paths = (write("a.en", "x"), write("b.fr", "y"))
     run = subprocess.run([sys.executable, "-c", code, *paths], capture_output=True, check=True, text=True)

@@ -8,8 +8,9 @@ from oracles import prepare
 
 import scca
 from scca.datasets import load_trilingual
+from scca.readers import PairedText
 from scca.retrieval import average_precision
-from scca.text import BilingualModel, PairedText, TextVectorizer
+from scca.text import BilingualModel, TextVectorizer
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import re
 import pytest
 from reading import refusal
 
-from scca._validation import DataWarning
-from scca.text import PairError, read_pairs
+from scca._checks import DataWarning
+from scca.readers import PairError, read_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import scca.text._ranges as module
-from scca.text import PairError, ranges_of, read_pairs, source_of
+import scca.readers._ranges as module
+from scca.readers import PairError, ranges_of, read_pairs, source_of
 
 
 def here(function, jobs):

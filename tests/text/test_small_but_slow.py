@@ -7,7 +7,8 @@ import unicodedata
 
 import pytest
 
-from scca.text import PairError, TextVectorizer, read_documents, read_pairs
+from scca.readers import PairError, read_documents, read_pairs
+from scca.text import TextVectorizer
 from scca.text._vectorizer import _composed
 
 

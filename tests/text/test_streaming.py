@@ -6,7 +6,7 @@ import tracemalloc
 import pytest
 from reading import MIB, tmx_unit
 
-from scca.text import read_pairs
+from scca.readers import read_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 

@@ -7,8 +7,8 @@ import re
 import pytest
 from reading import MIB, refusal
 
-from scca._validation import DataWarning
-from scca.text import PairError, read_pairs
+from scca._checks import DataWarning
+from scca.readers import PairError, read_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -101,7 +101,7 @@ def test_a_refused_table_is_closed(write, monkeypatch, name, text):
         files.append(open(*given))  # noqa: SIM115  (closed by the code under test)
         return files[-1]
 
-    monkeypatch.setattr("scca.text._files.open", recorded, raising=False)
+    monkeypatch.setattr("scca.readers._files.open", recorded, raising=False)
     with pytest.raises(PairError) as kept:
         read_pairs(write(name, text))
     assert kept.value.__traceback__ is not None

@@ -6,8 +6,8 @@ import tracemalloc
 import pytest
 from reading import MIB, refusal, tmx
 
-from scca._validation import DataWarning
-from scca.text import read_pairs
+from scca._checks import DataWarning
+from scca.readers import read_pairs
 
 pytestmark = pytest.mark.filterwarnings("error")
 

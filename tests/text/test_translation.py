@@ -6,7 +6,8 @@ import pytest
 from oracles import prepare
 
 from scca.datasets import load_trilingual
-from scca.text import BilingualModel, PairedText, Translator
+from scca.readers import PairedText
+from scca.text import BilingualModel, Translator
 from scca.views import Preparation
 
 

@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from blocks import in_blocks
 
 from scca._arrays import chosen_rows
-from scca.engine import AllBut, summed
 from scca.factors import column_products, correlations, inner_products
 from scca.factors._covariances import covariance
 from scca.factors._products import Products, images
 from scca.factors._scores import PooledScores, row_squares
+from scca.samples import AllBut, summed
 from scca.views import Preparation
 
 N, M = 30, 8

@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 from oracles import prepare
 
-from scca.views import DeflatedView, LinearKernelView, Preparation, StoredKernelView
+from scca.anchored import DeflatedView
+from scca.views import LinearKernelView, Preparation, StoredKernelView
 
 
 def views(X):

@@ -6,12 +6,11 @@ import scipy.sparse as sp
 from oracles import assert_is, deflate_features, deflate_kernel, prepare, prepare_kernel
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from scca.anchored import DeflatedView, OrientedView
 from scca.views import (
-    DeflatedView,
     FeatureView,
     Kernel,
     LinearKernelView,
-    OrientedView,
     Preparation,
     StoredKernelView,
     linear_kernel_view,

@@ -12,7 +12,7 @@ def main() -> None:
     """Run the command line, which needs the `cli` extra."""
     handle_signals()
     try:
-        from ._app import run  # imported here, so that Ctrl-C is handled while libraries load
+        from ._app import run
 
         sys.exit(run())
     except (Exception, KeyboardInterrupt, Terminated) as error:

@@ -7,8 +7,22 @@ from typing import Annotated
 
 import typer
 
-from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, write_mates_to
-from ._options import Debug, From, Json, Model, Quiet, Seed
+from ._cluster import (
+    Cluster,
+    Scheduler,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    write_mates_to,
+)
+from ._options import (
+    Debug,
+    From,
+    Json,
+    Model,
+    Quiet,
+    Seed,
+)
 from ._shared import (
     as_penalty,
     check_standard_input,
@@ -77,7 +91,7 @@ def mates(
         write_mates_to(output, cluster, load_bilingual(model), queries, candidates, source, top, Terminal(quiet))
         return
 
-    from ..text import stream_documents
+    from ..readers import stream_documents
     from ._mates import print_mates
 
     terminal = Terminal(quiet, as_json)
@@ -131,7 +145,7 @@ def generate(
         raise CallError("generate needs either a file of queries or --text; give one of the two.")
     penalty = as_penalty(mu, "--mu")
 
-    from ..text import read_documents
+    from ..readers import read_documents
 
     terminal = Terminal(quiet, as_json)
     asked = [text or ""] if queries is None else read_documents(from_pipe(queries))

@@ -9,7 +9,14 @@ from .._version import __version__
 from ._answering import generate, mates, translate
 from ._learning import demo, fit, reproduce
 from ._showing import explain, lexicon, report
-from ._terminal import INTERRUPTED, WRONG_CALL, WRONG_INPUT, InterruptedCommandError, say, sentence
+from ._terminal import (
+    INTERRUPTED,
+    WRONG_CALL,
+    WRONG_INPUT,
+    InterruptedCommandError,
+    say,
+    sentence,
+)
 
 __all__ = ["run"]
 

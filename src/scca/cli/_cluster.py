@@ -13,7 +13,8 @@ from ._shared import language_of
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:
-    from ..text import BilingualModel, PairedText, PairsElsewhere, Piped
+    from ..readers import PairedText, PairsElsewhere, Piped
+    from ..text import BilingualModel
 
 __all__ = ["Cluster", "Scheduler", "TlsCa", "TlsCert", "TlsKey", "pairs_for", "write_mates_to"]
 
@@ -74,7 +75,7 @@ class Cluster:
 
 def pairs_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "PairedText | PairsElsewhere":
     """The pairs of a command: read here, or by the workers of a cluster; those of a pipe are sent to them."""
-    from ..text import Piped, read_pairs
+    from ..readers import Piped, read_pairs
 
     if client is None:
         return read_pairs(*files, **settings)
@@ -98,8 +99,8 @@ def write_mates_to(
 ) -> None:
     """The mates of all queries, written to a folder by the workers of a cluster."""
     from ..distributed import read_documents, write_mates
-    from ..engine import long_work
-    from ..text import stream_documents
+    from ..progress import long_work
+    from ..readers import stream_documents
 
     check_folder(output)
     source = language_of(model, next(stream_documents(queries)), source, terminal)

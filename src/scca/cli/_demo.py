@@ -13,8 +13,9 @@ from .._pages import check_page_tools
 from ..datasets import load_trilingual
 from ..estimators import KernelCCA
 from ..persistence import save
+from ..readers import PairedText
 from ..retrieval import average_precision
-from ..text import BilingualModel, Component, PairedText, WordPair
+from ..text import BilingualModel, Component, WordPair
 from ._terminal import Terminal, call_at_fault
 from ._words import lexicon_table
 

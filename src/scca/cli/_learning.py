@@ -7,8 +7,23 @@ from typing import Annotated, Any
 import typer
 
 from .._wording import counted
-from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, pairs_for
-from ._options import Columns, Debug, DropEmpty, Json, Languages, Quiet, Seed
+from ._cluster import (
+    Cluster,
+    Scheduler,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    pairs_for,
+)
+from ._options import (
+    Columns,
+    Debug,
+    DropEmpty,
+    Json,
+    Languages,
+    Quiet,
+    Seed,
+)
 from ._shared import (
     as_penalty,
     check_kept,
@@ -137,7 +152,7 @@ def fit(
     cluster = Cluster(scheduler, tls_ca, tls_cert, tls_key)
     penalties: dict[str, Any] = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
 
-    from ..estimators import CHANCE
+    from ..factors import CHANCE
     from ..persistence import save
     from ..text import BilingualModel
     from ._refusing import refuse_numbers

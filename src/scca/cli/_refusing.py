@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._validation import DataWarning
-from ..engine import silenced
-from ..text import PairError, Piped, stream_documents
+from .._checks import DataWarning, silenced
+from ..readers import PairError, Piped, stream_documents
 from ._numbers import NumberTable, recognised
 from ._terminal import AdvisedError
 

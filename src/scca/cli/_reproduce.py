@@ -8,8 +8,17 @@ from pathlib import Path
 from .._files import check_folder
 from .._pages import check_page_tools
 from ..datasets import load_trilingual
-from ..reproduce import NAMES, Corpus, Results, Settings, compare, count_corpus, parse_size, reproduce
-from ..text import PairedText, read_pairs
+from ..readers import PairedText, read_pairs
+from ..reproduce import (
+    NAMES,
+    Corpus,
+    Results,
+    Settings,
+    compare,
+    count_corpus,
+    parse_size,
+    reproduce,
+)
 from ._shared import check_standard_input, check_two_names, from_pipe, is_same_file
 from ._terminal import CallError, Terminal, call_at_fault
 

@@ -12,7 +12,8 @@ from .._wording import counted
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need it
-    from ..text import BilingualModel, Component, Piped
+    from ..readers import Piped
+    from ..text import BilingualModel, Component
 
 __all__ = [
     "as_penalty",
@@ -81,7 +82,7 @@ def check_standard_input(*inputs: Path | None) -> None:
 
 def from_pipe(given: Path) -> "Path | Piped":
     """A file named on the command line; a pipe or standard input, which can be read only once, is copied."""
-    from ..text import Piped
+    from ..readers import Piped
 
     return Piped(given) if str(given) == "-" or given.is_fifo() else given
 
@@ -105,9 +106,8 @@ def as_penalty(given: str, option: str) -> str | float:
 
 def listed_words(path: Path) -> list[str]:
     """The words in a file, one per line, without blank lines."""
-    from .._validation import DataWarning
-    from ..engine import silenced
-    from ..text import read_documents
+    from .._checks import DataWarning, silenced
+    from ..readers import read_documents
 
     with silenced(DataWarning):  # of blank lines
         return [word for line in read_documents(from_pipe(path)) if (word := line.strip())]
@@ -115,9 +115,8 @@ def listed_words(path: Path) -> list[str]:
 
 def listed_labels(path: Path) -> list[str]:
     """The labels in a file, one per line."""
-    from .._validation import DataWarning
-    from ..engine import silenced
-    from ..text import read_documents
+    from .._checks import DataWarning, silenced
+    from ..readers import read_documents
 
     with silenced(DataWarning):  # of blank lines, which are refused here
         labels = [line.strip() for line in read_documents(from_pipe(path))]

@@ -9,7 +9,15 @@ import typer
 
 from .._wording import counted
 from ._options import Debug, Json, Model, Quiet, Seed
-from ._shared import check_written, clipped, component_dict, described, listed, load_bilingual, verdict_of
+from ._shared import (
+    check_written,
+    clipped,
+    component_dict,
+    described,
+    listed,
+    load_bilingual,
+    verdict_of,
+)
 from ._terminal import Terminal, one_line_errors
 
 __all__ = ["explain", "lexicon", "report"]

@@ -122,7 +122,7 @@ def continuing(checkpoint: Path) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, Terminated) as stopped:
-        from ..engine import has_steps
+        from ..progress import has_steps
 
         if not has_steps(checkpoint):
             raise
@@ -155,7 +155,7 @@ def _note(
 
 def _note_doubts(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
     """Only what makes the result doubtful."""
-    from .._validation import EvidenceWarning
+    from .._checks import EvidenceWarning
 
     if issubclass(category, EvidenceWarning):
         _note(message, category, "", 0)

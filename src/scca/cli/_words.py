@@ -11,7 +11,14 @@ from .._files import atomic_write
 from .._wording import counted
 from ..text import Translation, WordPair
 from ._shared import check_written, listed, listed_words, load_bilingual
-from ._terminal import WRONG_INPUT, CallError, Terminal, harmless, plain_json, say
+from ._terminal import (
+    WRONG_INPUT,
+    CallError,
+    Terminal,
+    harmless,
+    plain_json,
+    say,
+)
 
 __all__ = ["lexicon_table", "print_translations", "words_asked", "write_lexicon"]
 

@@ -7,8 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from .._checks import check_count
 from .._types import SeedLike
-from .._validation import check_count
 
 __all__ = ["PlantedViews", "make_planted"]
 

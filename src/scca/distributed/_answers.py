@@ -9,14 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_count
-from ..engine import report
+from .._checks import check_count
+from ..progress import report
 from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import as_a_worker
 from ._mates import Lists, Search
 from ._parts import new_folder, part_name, write_part
-from ._scoring import Piece, Scored, of_documents, of_samples, pieces_of, scores_in_pieces
+from ._scoring import (
+    Piece,
+    Scored,
+    of_documents,
+    of_samples,
+    pieces_of,
+    scores_in_pieces,
+)
 from ._sent import Sent
 from ._window import in_a_window
 

@@ -10,8 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Block, Elsewhere, Function, added, one_blas_thread, one_core, parts_of
-from ._cluster import attempted, distributed, explained, results, scattered, workers_of
+from ..parallel import one_blas_thread, one_core
+from ..samples import Block, Elsewhere, Function, added, parts_of
+from ._cluster import (
+    attempted,
+    distributed,
+    explained,
+    results,
+    scattered,
+    workers_of,
+)
 from ._payload import packed, unpacked
 
 __all__ = ["DaskBlocks", "Traffic", "seconds_computed", "in_groups", "sent"]

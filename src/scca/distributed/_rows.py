@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._frames import read_view
-from .._validation import check_count, check_same_samples
-from ..engine import Block
+from .._checks import check_count
+from .._data import check_same_samples, read_view
+from ..samples import Block
 from ..views import BlockRows
 from ._blocks import DaskBlocks
 from ._cluster import attempted, explained, results, scattered, workers_of

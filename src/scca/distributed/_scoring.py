@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._frames import read_view
-from ..engine import Block
+from .._data import read_view
 from ..estimators import PairedTransformer
+from ..samples import Block
 from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import DaskBlocks

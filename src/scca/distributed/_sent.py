@@ -7,7 +7,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from ..engine import Elsewhere
+from ..samples import Elsewhere
 
 __all__ = ["SamplesElsewhereError", "Sent", "packed_with_code"]
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
-from ..engine import Outcomes, in_sequence, outcome, run_by
+from ..parallel import Outcomes, in_sequence, outcome, run_by
 from ._blocks import as_a_worker
 from ._cluster import distributed, scattered
 from ._sent import SamplesElsewhereError, Sent, packed_with_code

@@ -11,21 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import DataWarning, check_count
+from .._checks import DataWarning, check_count, warn
 from .._wording import called
-from ..engine import Block, report, warn
-from ..text import (
+from ..progress import report
+from ..readers import (
     PairedText,
     PairError,
     PairsElsewhere,
     Range,
-    TextVectorizer,
-    WordCounts,
     document_ranges,
     ranges_of,
     source_of,
     two_names,
 )
+from ..samples import Block
+from ..text import TextVectorizer, WordCounts
 from ..views import BlockRows
 from ._blocks import sent
 from ._cluster import attempted, results, scattered, workers_of

@@ -4,7 +4,14 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
-from ._cluster import ClusterError, LostError, cancelled_on_error, results, some_done, workers_of
+from ._cluster import (
+    ClusterError,
+    LostError,
+    cancelled_on_error,
+    results,
+    some_done,
+    workers_of,
+)
 
 __all__ = ["in_a_window"]
 

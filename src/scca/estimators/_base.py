@@ -12,23 +12,23 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._frames import check_row_labels, read_view
-from .._mistakes import warn_of_mistakes
-from .._types import MatrixLike
-from .._validation import (
+from .._checks import (
     DataWarning,
     check_choice,
     check_count,
     check_flag,
-    check_kernel_matrix,
     check_keywords,
-    check_same_samples,
     shown,
-    warn_uninformative,
+    warn,
 )
+from .._data import check_row_labels, check_same_samples, read_view, warn_of_mistakes, warn_uninformative
+from .._types import MatrixLike
 from .._wording import called, counted
-from ..engine import Groups, check_n_jobs, report, samples_elsewhere, warn
+from ..factors import Known, Prepared, PreparedPair, Preparing
+from ..parallel import check_n_jobs
+from ..progress import report
 from ..retrieval import average_precision
+from ..samples import Groups, samples_elsewhere
 from ..views import (
     SCALES,
     Kernel,
@@ -36,12 +36,12 @@ from ..views import (
     PreparedView,
     Projector,
     Scale,
+    check_kernel_matrix,
     scales_columns,
     suitable_scale,
 )
 from ._elsewhere import pair_elsewhere
 from ._low_rank_kernel import LowRankKernel
-from ._preparing import Known, Prepared, PreparedPair, Preparing
 
 __all__ = ["MOST_COMPONENTS", "PairedTransformer", "in_types"]
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import AllZeroWarning, check_same_samples, refuse_constant, warn_constant
+from .._checks import AllZeroWarning, warn
+from .._data import check_same_samples, refuse_constant, warn_constant
 from .._wording import counted
-from ..engine import samples_elsewhere, summed, warn
+from ..factors import MANY_PAIRS, has_many
+from ..samples import samples_elsewhere, summed
 from ..views import Compressed
-from ._left_out import MANY_PAIRS, has_many
 
 __all__ = ["pair_elsewhere"]
 

@@ -13,33 +13,52 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .._types import MatrixLike
-from .._validation import (
+from .._checks import (
     DataWarning,
+    EmptyComponentWarning,
     EvidenceWarning,
+    Penalty,
     check_choice,
     check_count,
     check_seed,
     check_tolerance,
     check_verbose,
     shown,
+    warn,
 )
+from .._types import MatrixLike
 from .._wording import called, either
-from ..engine import Groups, Pairs, blas_threads_for, kept, preview, report, warn
-from ..factors import Scores, column_products, correlations, scores_of
-from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
+from ..factors import (
+    FactorFit,
+    Factors,
+    FactorSettings,
+    HeldOut,
+    PreparedPair,
+    Preparing,
+    Scores,
+    Sharing,
+    can_refit,
+    column_products,
+    correlations,
+    count_shared,
+    factor_path,
+    find_factors,
+    has_many,
+    held_out_correlations,
+    held_out_scores,
+    is_doubtful,
+    near_copies,
+    needed_share,
+    refitted_test,
+    scores_of,
+    verdict,
+)
+from ..parallel import blas_threads_for
+from ..progress import kept, preview, report
+from ..samples import Groups, Pairs
+from ..solver import ALGORITHMS, DEFAULT_MAX_ITER
 from ..views import Compressed, Projector, Scale, View
 from ._base import MOST_COMPONENTS, PairedTransformer, in_types
-from ._components import EmptyComponentWarning
-from ._factor_settings import FactorSettings
-from ._factors import FactorFit, Factors, factor_path, find_factors, held_out_scores
-from ._held_out import HeldOut, held_out_correlations
-from ._left_out import has_many
-from ._near_copies import near_copies
-from ._preparing import PreparedPair, Preparing
-from ._share import needed_share
-from ._sharing import Sharing, can_refit, count_shared, refitted_test
-from ._verdict import is_doubtful, verdict
 
 __all__ = ["FactorComponents", "models_of_path", "refuse_without_factors"]
 

@@ -8,14 +8,12 @@ import numpy as np
 from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
+from .._checks import shown, warn
 from .._types import MatrixLike
-from .._validation import shown
-from ..engine import warn
-from ..factors import spectrum_of
+from ..factors import PreparedPair, spectrum_of
 from ..views import FeatureView, LinearKernelView, scales_columns
 from ._base import PairedTransformer
 from ._low_rank_kernel import LowRankKernel
-from ._preparing import PreparedPair
 
 __all__ = ["KernelCCA"]
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from .._checks import check_choice, check_count, check_seed, shown
 from .._types import SeedLike
-from .._validation import check_choice, check_count, check_seed, shown
 
 __all__ = ["LowRankKernel"]
 

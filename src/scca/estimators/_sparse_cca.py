@@ -7,17 +7,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import Penalty, check_choice, check_count, check_seed, check_tolerance, check_verbose
 from .._types import MatrixLike, PenaltyLike, SeedLike
-from .._validation import check_choice, check_count, check_seed, check_tolerance, check_verbose
-from ..engine import Checkpoint, Report, blas_threads_for, long_work
-from ..solver import ALGORITHMS, DEFAULT_MAX_ITER, Penalty
+from ..anchored import Extraction, Settings, anchor_strategy, extract_components
+from ..factors import FactorSettings, PreparedPair
+from ..parallel import blas_threads_for
+from ..progress import Checkpoint, Report, long_work
+from ..solver import ALGORITHMS, DEFAULT_MAX_ITER
 from ..views import FeatureView, linear_kernel_view
-from ._anchors import anchor_strategy
-from ._components import Extraction, Settings, extract_components
 from ._factor_components import FactorComponents, refuse_without_factors
-from ._factor_settings import FactorSettings
 from ._low_rank_kernel import LowRankKernel
-from ._preparing import PreparedPair
 
 __all__ = ["PAPER", "SparseCCA"]
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import Stage, each, kept
+from ..progress import Stage, kept
+from ..samples import each
 from ..views import PreparedView
 from ._scores import PooledScores, Scores, row_squares
 from ._shared import SharedFactors, factor_cost, orthonormal, shared_factors

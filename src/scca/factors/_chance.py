@@ -6,7 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from ..engine import Groups, one_blas_thread, parts, together
+from ..parallel import one_blas_thread, parts, together
+from ..samples import Groups
 from ..views import View
 from ._spectrum import spectrum_of
 

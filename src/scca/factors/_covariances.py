@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._compile import compiled
-from ..engine import parts, summed, together
+from ..parallel import parts, together
+from ..samples import summed
 from ..views import FeatureView, PrimalView, SparseStorage
 
 __all__ = ["covariance", "sample_scale"]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..engine import parts
+from ..parallel import parts
 from ..views import PrimalView, View
 from ._covariances import covariance
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from ..engine import inner, times, together
+from ..parallel import inner, times, together
 from ._products import Products, images
 
 __all__ = ["Solutions", "leading_solutions", "residuals_of"]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import eigh
 
-from ..engine import inner, times
+from ..parallel import inner, times
 
 __all__ = ["leading_eigenvectors"]
 

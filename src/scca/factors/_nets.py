@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..engine import report, together
+from ..parallel import together
+from ..progress import report
 from ..solver import ComponentResult, solve_restricted, warn_of_gap
 from ..views import PrimalView, View
 from ._grams import grams

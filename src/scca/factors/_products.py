@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._compile import compiled
-from ..engine import parts, summed, together
+from ..parallel import parts, together
+from ..samples import summed
 from ..views import FeatureView, PrimalView, SparseStorage
 from ._covariances import covariance, sample_scale
 from ._triangle import Triangle

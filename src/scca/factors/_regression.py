@@ -1,6 +1,6 @@
 """Ridge regression of many scores on the features of a large view."""
 
-from ..engine import one_blas_thread
+from ..parallel import one_blas_thread
 from ..views import PrimalView
 from ._products import Products, RidgeSolution
 from ._scores import Scores, correlations

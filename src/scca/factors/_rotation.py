@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._arrays import column_blocks
-from ..engine import inner, one_blas_thread, parts, together
+from ..parallel import inner, one_blas_thread, parts, together
 
 __all__ = ["Rotation", "equalized", "varimax"]
 

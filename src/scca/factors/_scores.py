@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..engine import each, one_blas_thread, parts, samples_elsewhere, summed, together
+from ..parallel import one_blas_thread, parts, together
+from ..samples import each, samples_elsewhere, summed
 from ..views import FeatureView, PrimalView, View
 from ._products import correlate, score_rows
 

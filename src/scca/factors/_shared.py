@@ -9,7 +9,8 @@ import numpy as np
 from scipy.linalg import eigh, solve_triangular
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ..engine import one_blas_thread, samples_elsewhere
+from ..parallel import one_blas_thread
+from ..samples import samples_elsewhere
 from ..views import LinearKernelView, PrimalView, View
 from ._iteration import Solutions, leading_solutions
 from ._products import Products

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..engine import parts, together
+from ..parallel import parts, together
 
 __all__ = ["Triangle"]
 

@@ -6,7 +6,8 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from ..engine import Stage, one_blas_thread, parts, times, together
+from ..parallel import one_blas_thread, parts, times, together
+from ..progress import Stage
 from ..views import PrimalView, View
 from ._covariances import covariance
 from ._iteration import Solutions, residuals_of

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from .._checks import NothingSharedError
 from .._types import MatrixLike
-from ..engine import Groups, Pairs
-from ..estimators import KernelCCA, NothingSharedError, PairedTransformer, SparseCCA
+from ..estimators import KernelCCA, PairedTransformer, SparseCCA
+from ..samples import Groups, Pairs
 
 __all__ = ["DATA_SETS", "Fits"]
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from .._checks import DataWarning, check_count, check_seed, shown, warn
 from .._types import MatrixLike, SeedLike, Splitter
-from .._validation import DataWarning, check_count, check_seed, shown
-from ..engine import Progress, Split, random_folds, run_tasks, warn
 from ..estimators import PairedTransformer
+from ..parallel import Progress, run_tasks
+from ..samples import Split, random_folds
 from ._fits import DATA_SETS, Fits
 
 __all__ = ["PermutationTest", "permutation_test"]

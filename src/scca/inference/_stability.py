@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from .._checks import EvidenceWarning, check_count, check_seed, warn
 from .._types import MatrixLike, SeedLike
-from .._validation import EvidenceWarning, check_count, check_seed
-from ..engine import Groups, Progress, run_tasks, warn
 from ..estimators import KernelCCA, PairedTransformer
+from ..parallel import Progress, run_tasks
+from ..samples import Groups
 from ._fits import DATA_SETS, Fits
 
 __all__ = ["StabilitySelection", "stability_selection"]

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..text import PairedText, TextVectorizer, inverse_frequencies
+from ..readers import PairedText
+from ..text import TextVectorizer, inverse_frequencies
 
 __all__ = ["FREQUENCIES", "Corpus", "count_corpus"]
 

@@ -4,7 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .._drawing import COLOURS, INK, component_axis, new_figure
-from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
+from ._experiments import (
+    METHODS,
+    Experiment,
+    GenerationPath,
+    RetrievalError,
+    SelectionRatio,
+    Sparsity,
+)
 
 __all__ = ["draw"]
 

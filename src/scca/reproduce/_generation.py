@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..generation import Generator
+from ..anchored import Generator
 from ..views import Scale
 from ._corpus import Corpus
 from ._settings import Settings

@@ -7,7 +7,14 @@ from typing import Any
 
 from .._pages import render_template
 from ._claims import compare
-from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
+from ._experiments import (
+    METHODS,
+    Experiment,
+    GenerationPath,
+    RetrievalError,
+    SelectionRatio,
+    Sparsity,
+)
 
 __all__ = ["write_pages"]
 

@@ -8,9 +8,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from .._validation import DataWarning
-from ..engine import silenced
-from ..estimators import PAPER, EmptyComponentWarning, KernelCCA, SparseCCA
+from .._checks import DataWarning, EmptyComponentWarning, silenced
+from ..estimators import PAPER, KernelCCA, SparseCCA
 from ..report import running_union
 from ..retrieval import average_precision
 from ..views import Preparation

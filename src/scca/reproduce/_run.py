@@ -11,11 +11,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from .._drawing import to_png, to_svg
 from .._files import atomic_write
 from .._pages import check_page_tools
-from ..engine import Progress, check_n_jobs, run_tasks
+from .._version import __version__
+from ..parallel import Progress, check_n_jobs, run_tasks
 from ._corpus import Corpus
 from ._experiments import NAMES, Experiment, Task, paper_experiments
 from ._figures import draw

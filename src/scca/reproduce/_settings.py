@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from .._validation import check_count
+from .._checks import check_count
 from .._wording import called
 from ._corpus import FREQUENCIES
 

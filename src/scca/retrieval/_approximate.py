@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_count
 from .._types import MatrixLike
-from .._validation import check_count
 from ._search import ExactIndex, Index
 from ._tiles import checked, unit_rows
 

@@ -4,10 +4,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._data import check_same_samples
 from .._types import MatrixLike
-from .._validation import check_same_samples
-from ..engine import one_blas_thread, together
-from ._tiles import CANDIDATES, QUERIES, checked, padded, tile_size, unit_rows
+from ..parallel import one_blas_thread, together
+from ._tiles import (
+    CANDIDATES,
+    QUERIES,
+    checked,
+    padded,
+    tile_size,
+    unit_rows,
+)
 
 __all__ = ["AveragePrecision", "average_precision", "mate_ranks"]
 

@@ -4,10 +4,18 @@ from typing import Self
 
 import numpy as np
 
+from .._checks import check_count
 from .._types import MatrixLike
-from .._validation import check_count
-from ..engine import one_blas_thread, together
-from ._tiles import CANDIDATES, QUERIES, checked, padded, product_type, tile_size, unit_rows
+from ..parallel import one_blas_thread, together
+from ._tiles import (
+    CANDIDATES,
+    QUERIES,
+    checked,
+    padded,
+    product_type,
+    tile_size,
+    unit_rows,
+)
 
 __all__ = ["ExactIndex", "Index", "best_matches"]
 

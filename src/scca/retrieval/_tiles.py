@@ -4,9 +4,9 @@ from functools import cache
 
 import numpy as np
 
+from .._data import check_matrix
 from .._types import MatrixLike
-from .._validation import check_matrix
-from ..engine import one_blas_thread
+from ..parallel import one_blas_thread
 
 __all__ = ["ALIGNED", "CANDIDATES", "QUERIES", "checked", "padded", "product_type", "tile_size", "unit_rows"]
 

@@ -1,8 +1,14 @@
 """The convex problem of one component: a certified solver, the paper's own algorithm, and the penalties."""
 
-from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, solve_component, solve_views, warn_of_gap
+from ._component import (
+    ALGORITHMS,
+    DEFAULT_MAX_ITER,
+    ComponentResult,
+    solve_component,
+    solve_views,
+    warn_of_gap,
+)
 from ._path import component_path, solve_path
-from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 from ._restricted import solve_restricted
 
@@ -16,7 +22,6 @@ __all__ = [
     "solve_path",
     "solve_restricted",
     "warn_of_gap",
-    "Penalty",
     "ALGORITHMS",
     "DEFAULT_MAX_ITER",
     # the mathematics

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
+from .._checks import Penalty, check_choice, check_count, check_flag, check_tolerance, warn
+from .._data import check_matrix
 from .._types import MatrixLike, PenaltyLike
-from .._validation import check_choice, check_count, check_flag, check_kernel_matrix, check_matrix, check_tolerance
 from .._wording import either
-from ..engine import blas_threads_for, warn
-from ..views import FeatureView, View, storage_of
+from ..parallel import blas_threads_for
+from ..views import FeatureView, View, check_kernel_matrix, storage_of
 from ._certified import Algorithm, Outcome, solve_certified
 from ._greedy import Greedy
-from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 from ._working_set import WorkingSet
 

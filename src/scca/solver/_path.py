@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._checks import Penalty, check_count, check_tolerance
 from .._types import MatrixLike, PenaltyLike
-from .._validation import check_count, check_tolerance
-from ..engine import blas_threads_for
+from ..parallel import blas_threads_for
 from ..views import View
 from ._certified import Outcome, solve_certified
 from ._component import (
@@ -21,7 +21,6 @@ from ._component import (
     weights_on_samples,
 )
 from ._homotopy import Homotopy
-from ._penalties import Penalty
 from ._problem import ComponentProblem, Design
 from ._working_set import WorkingSet
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.preprocessing import normalize
 
-from ..engine import blas_threads_for
+from ..parallel import blas_threads_for
 from ..views import FeatureView, Preparation
 
 __all__ = ["ExpectedWords"]

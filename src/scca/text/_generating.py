@@ -8,11 +8,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import check_count
 from .._types import PenaltyLike
-from .._validation import check_count
 from .._wording import called
+from ..anchored import Generated, Generator
 from ..estimators import SparseCCA
-from ..generation import Generated, Generator
 from ..views import Preparation
 from ._answers import GeneratedText, strongest
 from ._expected_words import ExpectedWords

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._validation import DataWarning, shown
+from .._checks import DataWarning, shown, warn
 from .._wording import called, counted
-from ..engine import kept, report, summed, text_array, texts_of, warn
-from ._paired import PairedText, PairsElsewhere
+from ..progress import kept, report, text_array, texts_of
+from ..readers import PairedText, PairsElsewhere
+from ..samples import summed
 from ._vectorizer import TextVectorizer
 
 __all__ = ["kept_documents", "learn_vectors"]

@@ -12,19 +12,21 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import AllZeroWarning, check_choice, check_count, silenced
 from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
-from .._validation import AllZeroWarning, check_choice, check_count
 from .._version import __version__
 from .._wording import called
-from ..engine import Checkpoint, Groups, Report, long_work, previewed, silenced
-from ..estimators import MANY_PAIRS, SparseCCA
+from ..estimators import SparseCCA
+from ..factors import MANY_PAIRS
+from ..progress import Checkpoint, Report, long_work, previewed
+from ..readers import PairedText, PairsElsewhere
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
+from ..samples import Groups
 from ..views import Preparation
 from ._answers import Component, Mates, Weighted, strongest
 from ._generating import Generating
 from ._learning import kept_documents, learn_vectors
 from ._mate_search import MateSearch
-from ._paired import PairedText, PairsElsewhere
 from ._translating import Translating
 from ._vectorizer import TextVectorizer
 

@@ -10,10 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
+from .._checks import check_count, shown
 from .._types import PenaltyLike
-from .._validation import check_count, shown
 from .._wording import called
-from ..engine import Progress
+from ..parallel import Progress
 from ..views import Preparation
 from ._answers import Translation, WordPair, strongest
 from ._lexicon import Lexicographer

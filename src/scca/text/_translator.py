@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._checks import Penalty
 from .._types import PenaltyLike
-from ..solver import DEFAULT_MAX_ITER, ComponentResult, Penalty, solve_views
-from ..views import FeatureView, OrientedView
+from ..anchored import OrientedView
+from ..solver import DEFAULT_MAX_ITER, ComponentResult, solve_views
+from ..views import FeatureView
 
 __all__ = ["Translated", "Translator"]
 

@@ -13,9 +13,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
-from .._validation import DataWarning, check_count, check_flag, shown
+from .._checks import DataWarning, check_count, check_flag, shown, warn
 from .._wording import called, counted
-from ..engine import warn
 
 __all__ = ["TextVectorizer", "WordCounts", "inverse_frequencies", "tokenize"]
 

@@ -1,16 +1,23 @@
 """Views of n samples: features or a kernel, dense or sparse, prepared and deflated without changing the data."""
 
 from ._block_view import BlockRows, BlockView
-from ._deflation import DeflatedView, Deflation
 from ._features import FeatureView
 from ._kernel_views import KernelPreparation, LinearKernelView, StoredKernelView, linear_kernel_view
-from ._kernels import Kernel
+from ._kernels import Kernel, check_kernel_matrix
 from ._low_rank import Landmarks, RandomFeatures
 from ._low_rank_view import LowRankKernelView, LowRankPreparation
-from ._oriented import OrientedView
 from ._preparation import Preparation
 from ._projector import Projector
-from ._scaling import SCALES, UNIT, Norm, Scale, divided, norm_of, scales_columns, suitable_scale
+from ._scaling import (
+    SCALES,
+    UNIT,
+    Norm,
+    Scale,
+    divided,
+    norm_of,
+    scales_columns,
+    suitable_scale,
+)
 from ._selection import ColumnSelection, Selection
 from ._storage import Compressed, SparseStorage, storage_of
 from .base import PreparedView, PrimalView, View
@@ -36,9 +43,9 @@ __all__ = [
     "FeatureView",
     "BlockRows",
     "BlockView",
-    "OrientedView",
     # dual
     "Kernel",
+    "check_kernel_matrix",
     "KernelPreparation",
     "StoredKernelView",
     "LinearKernelView",
@@ -47,9 +54,6 @@ __all__ = [
     "RandomFeatures",
     "LowRankPreparation",
     "LowRankKernelView",
-    # deflation
-    "Deflation",
-    "DeflatedView",
     # new samples
     "Projector",
     # storage

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from ..engine import AllBut, Block, Elsewhere, summed, unique
+from ..samples import AllBut, Block, Elsewhere, summed, unique
 from ._features import FeatureView
 from ._projector import Projector
 from ._storage import Compressed

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg.blas import dtrmm
 
 from .._arrays import column_blocks
-from ..engine import one_blas_thread, parts, together
+from ..parallel import one_blas_thread, parts, together
 from ._projector import Projector
 from ._selection import Selection
 from ._storage import SparseStorage, Storage

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from .._types import MatrixLike
-from .._validation import check_positive_semidefinite
 from ._features import FeatureView
-from ._kernels import Kernel, check_symmetric
+from ._kernels import Kernel, check_positive_semidefinite, check_symmetric
 from ._projector import Projector
 from ._scaling import Norm, Scale, divided, norm_of
 from ._storage import storage_of

@@ -6,14 +6,19 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import eigvalsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
 from .._types import MatrixLike
 
-__all__ = ["Kernel", "check_symmetric"]
+__all__ = ["Kernel", "check_kernel_matrix", "check_positive_semidefinite", "check_symmetric"]
 
 _BLOCK = 512  # rows per task: fixed, so that results do not depend on the number of workers
 _DIAGONAL_BLOCK = 16
 _ASYMMETRY = 1e-6  # of the largest entry; allowed for rounding
+_INDEFINITE = 1e-3  # of the largest eigenvalue; allowed below 0 for rounding and nearly valid kernels
+_FEW_SAMPLES = 500  # up to which all eigenvalues are computed
+_ARPACK: dict[str, Any] = {"tol": 1e-3, "ncv": 30, "maxiter": 30}
 
 
 @dataclass(frozen=True)
@@ -105,3 +110,77 @@ def check_symmetric(matrix: np.ndarray) -> None:
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
+
+
+def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
+    """Refuse a training kernel that is not square or not symmetric."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"{name} must be a square kernel matrix of the training samples; got shape {K.shape}: pass one row and one "
+            "column per training sample."
+        )
+    largest = max(K.max(), -K.min())
+    asymmetry = (K - K.T).max()  # of each difference there is the negative one too
+    if asymmetry > _ASYMMETRY * largest:
+        raise ValueError(
+            f"{name} must be symmetric; its largest difference from its transpose is {asymmetry:.3g}, where "
+            f"{_ASYMMETRY * largest:.1g} is allowed: pass ({name} + {name}.T) / 2 if it is meant to be symmetric."
+        )
+    return K
+
+
+def check_positive_semidefinite(kernel: Any, n: int, name: str) -> None:
+    """Refuse a symmetric matrix with a clearly negative eigenvalue: it is not a matrix of inner products.
+
+    Parameters
+    ----------
+    kernel : matrix, LinearOperator or function of a vector
+        The n x n matrix as it will be used (centred or not), or its product with a vector.
+    n : int
+    name : str
+        For the message, such as "the centred kernel matrix of Y".
+    """
+    smallest, largest = _extreme_eigenvalues(kernel, n)
+    if smallest >= -_INDEFINITE * max(largest, 0.0):
+        return
+    share = f"{smallest / largest:.3g} times the largest" if largest > 0 else "and none is positive"
+    raise ValueError(
+        f"{name} must be positive semi-definite; its smallest eigenvalue is {smallest:.3g}, {share}, where "
+        f"{-_INDEFINITE:g} times the largest is allowed: choose a positive semi-definite kernel (rbf, polynomial, "
+        "laplacian, ...), or set the negative eigenvalues to 0."
+    )
+
+
+def _extreme_eigenvalues(kernel: Any, n: int) -> tuple[float, float]:
+    """The smallest and the largest eigenvalue; for a large matrix by Lanczos, to a relative error of about 0.001.
+
+    Lanczos values lie within the true range, so no valid matrix is refused.
+    """
+    operator = _operator(kernel, n)
+    if n <= _FEW_SAMPLES:
+        values = eigvalsh(operator @ np.eye(n))
+        return float(values[0]), float(values[-1])
+    largest = _largest_eigenvalue(operator)
+    # Lanczos does not converge to 0 in relative terms; mirrored, the smallest eigenvalue is the largest
+    scale = max(abs(largest), np.finfo(np.float64).tiny)
+    mirrored = LinearOperator((n, n), matvec=lambda v: 2.0 * v - (operator @ v) / scale, dtype=np.float64)
+    return scale * (2.0 - _largest_eigenvalue(mirrored)), largest
+
+
+def _largest_eigenvalue(operator: LinearOperator) -> float:
+    start = np.random.default_rng(0).standard_normal(operator.shape[0])  # ARPACK's own start differs between calls
+    product = operator @ start
+    if not product.any():  # ARPACK refuses a matrix of zeros
+        return 0.0
+    try:
+        return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False, **_ARPACK)[0])
+    except ArpackNoConvergence as stopped:  # the Rayleigh quotient is within the range of the eigenvalues
+        return float(np.max(stopped.eigenvalues, initial=start @ product / (start @ start)))
+
+
+def _operator(kernel: Any, n: int) -> LinearOperator:
+    if callable(kernel) and not isinstance(kernel, LinearOperator):
+        return LinearOperator(
+            (n, n), matvec=lambda v: kernel(np.ravel(v)), dtype=np.float64
+        )  # SciPy passes columns, too
+    return aslinearoperator(kernel)

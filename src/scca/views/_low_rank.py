@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from .._types import MatrixLike, SeedLike
-from ..engine import one_blas_thread
+from ..parallel import one_blas_thread
 from ._kernels import Kernel, check_symmetric
 
 __all__ = ["KernelFactors", "Landmarks", "RandomFeatures", "SampleMap", "factorised", "mapped"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._types import MatrixLike, SeedLike
-from ..engine import one_blas_thread
+from ..parallel import one_blas_thread
 from ._features import FeatureView
 from ._kernel_views import LinearKernelView
 from ._kernels import Kernel

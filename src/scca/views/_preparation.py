@@ -11,10 +11,17 @@ import scipy.sparse as sp
 from .._arrays import chosen_rows, read_tile, tiles
 from .._compile import compiled
 from .._types import MatrixLike
-from ..engine import summed
+from ..samples import summed
 from ._block_view import BlockRows, BlockView
 from ._features import FeatureView
-from ._scaling import UNIT, Norm, Scale, inverse_or_zero, scales_columns, shrunken
+from ._scaling import (
+    UNIT,
+    Norm,
+    Scale,
+    inverse_or_zero,
+    scales_columns,
+    shrunken,
+)
 from ._storage import Compressed, DenseStorage, SparseStorage, Storage
 
 __all__ = ["Preparation"]

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from .._arrays import read_tile, tiles
 from .._types import MatrixLike
-from ..engine import summed
+from ..samples import summed
 from ._storage import Compressed
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..engine import Elsewhere
+from ..samples import Elsewhere
 from ._projector import Projector
 from ._selection import ColumnSelection, Selection
 

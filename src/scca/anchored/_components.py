@@ -1,0 +1,224 @@
+"""Algorithm 4: one component after another, each from what the previous ones left of the views."""
+
+import logging
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from .._checks import EmptyComponentWarning, NothingSharedError, Penalty, warn
+from .._wording import called, either
+from ..progress import kept, report
+from ..solver import ComponentResult, solve_views
+from ..views import View
+from ._anchors import AnchorStrategy
+from ._deflation import DeflatedView, Deflation
+from ._signed import OrientedView
+
+__all__ = ["Component", "Extraction", "Settings", "extract_components"]
+
+_EXHAUSTED = 1e-12  # share of a view's squared norm below which what is left is rounding error
+_ORTHOGONAL = 1e-10  # cosine below which an anchor has nothing in common with the other view
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How each component's problem is solved."""
+
+    mu: Penalty
+    gamma: Penalty
+    tol: float
+    max_iter: int
+    algorithm: str
+    oriented: bool = False  # the e view has features, whose signs are arbitrary
+
+    @property
+    def effort(self) -> dict[str, Any]:
+        """The solver's settings, as keyword arguments."""
+        return {"tol": self.tol, "max_iter": self.max_iter, "algorithm": self.algorithm}
+
+
+@dataclass(frozen=True)
+class Component:
+    """One component: its anchor, the solver's result, and weights scaled to training scores of unit norm."""
+
+    anchor: int
+    result: ComponentResult
+    w_score: np.ndarray
+    e_score: np.ndarray
+    w_weights: np.ndarray
+    e_weights: np.ndarray
+    converged: bool
+
+    @property
+    def correlation(self) -> float:
+        """The cosine of the two scores, the paper's rho."""
+        return float(self.w_score @ self.e_score)
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """All components found, and the deflation of each view."""
+
+    components: list[Component]
+    w_deflation: Deflation
+    e_deflation: Deflation
+
+    def __len__(self) -> int:
+        return len(self.components)
+
+
+def extract_components(
+    w_view: View,
+    e_view: View,
+    n_components: int,
+    anchors: AnchorStrategy,
+    settings: Settings,
+    level: int = logging.DEBUG,
+) -> Extraction:
+    """Up to `n_components` components of two views, each from what the previous ones left; fewer if one is exhausted.
+
+    `w_view` has the weights w of the problem, `e_view` the anchored weights e.
+    """
+    found: list[Component] = []
+    search = _Search(anchors, settings)
+    w_rest, e_rest = DeflatedView(w_view), DeflatedView(e_view)
+    while len(found) < n_components and min(w_rest.remaining, e_rest.remaining) > _EXHAUSTED:
+        component = search.next(w_rest, e_rest)
+        if component is None:
+            break
+        # each score is mapped back to its own view: u = X_j'X_j w and b = K_j e
+        w_next = w_rest.deflated(w_rest.direction(component.w_score))
+        e_next = e_rest.deflated(e_rest.direction(component.e_score))
+        if w_next is None or e_next is None:
+            break
+        w_rest, e_rest = w_next, e_next
+        found.append(component)
+        _log(found, level)
+        report("components", len(found), n_components)
+    if not found:
+        raise NothingSharedError(
+            "X and Y have nothing in common: no feature is correlated with any anchor; check the pairing."
+        )
+    _warn_of_shortcomings(found, n_components)
+    return Extraction(found, w_rest.deflation, e_rest.deflation)
+
+
+def _log(found: list[Component], level: int) -> None:
+    component = found[-1]
+    logger.log(
+        level,
+        "component %d: anchor %d, %d and %d weights, correlation %.4f, gap %.1e, %d passes",
+        *(len(found), component.anchor),
+        *(np.count_nonzero(weights) for weights in (component.w_weights, component.e_weights)),
+        *(component.correlation, component.result.dual_gap, component.result.n_passes),
+    )
+
+
+def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
+    if len(found) < n_components:
+        warn(
+            f"the views are exhausted after {len(found)} of {called('n_components', n_components)} components: nothing "
+            f"they share is left; set {called('n_components', len(found))}.",
+            ConvergenceWarning,
+        )
+    short = [component for component in found if not component.converged]
+    if short:
+        warn(
+            f"{len(short)} of {len(found)} components did not converge; raise {either('max_iter', 'tol', 'mu')}.",
+            ConvergenceWarning,
+        )
+
+
+class _Search:
+    """Searches for the next component that is not empty."""
+
+    def __init__(self, anchors: AnchorStrategy, settings: Settings):
+        self._anchors = anchors
+        self._settings = settings
+        self._n_solved = 0
+        self._largest = 0.0  # squared norm of the largest target seen: what is tiny in comparison is rounding error
+
+    def next(self, w_view: DeflatedView, e_view: DeflatedView) -> Component | None:
+        """The component of the first candidate that has one; None if the views share nothing more."""
+        empty: list[int] = []
+        fallback = None
+        for anchor in self._anchors.candidates(w_view, e_view):
+            y = e_view.columns(np.array([anchor]))[:, 0]
+            square = float(y @ y)
+            self._largest = max(self._largest, square)
+            if self._is_visible(square):
+                found = self._solve(w_view, e_view, anchor, y, self._settings.mu, self._settings.gamma)
+                if found is not None:
+                    self._anchors.take(anchor, empty)
+                    return found
+                fallback = anchor if fallback is None else fallback
+            empty.append(anchor)
+        held = None if fallback is None else self._hold(w_view, e_view, fallback)
+        if held is not None:
+            self._anchors.take(held.anchor, empty)
+        return held
+
+    def _is_visible(self, square: float) -> bool:
+        return square > _ORTHOGONAL**2 * self._largest
+
+    def _hold(self, w_view: DeflatedView, e_view: DeflatedView, anchor: int) -> Component | None:
+        """The component with e fixed at its anchor and, if even that is empty, at half the largest mu with a weight."""
+        y = e_view.columns(np.array([anchor]))[:, 0]
+        held = Penalty(value=np.inf)
+        component = self._solve(w_view, e_view, anchor, y, self._settings.mu, held)
+        if component is None:
+            largest = 2.0 * float(np.abs(w_view.rmatvec(y)).max())
+            half = Penalty(value=0.5 * largest)
+            component = self._solve(w_view, e_view, anchor, y, half, held) if largest > 0 else None
+        if component is not None:
+            warn(
+                f"every remaining anchor gives an empty component; one is made with "
+                f"{called('mu', float(f'{component.result.mu:.3g}'))}: lower {called('mu')} or raise "
+                f"{called('gamma')} to avoid this.",
+                EmptyComponentWarning,
+            )
+        return component
+
+    def _solve(
+        self, w_view: DeflatedView, e_view: DeflatedView, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty
+    ) -> Component | None:
+        settings = self._settings
+        anchored = _oriented(e_view, y) if settings.oriented else e_view
+        self._n_solved += 1
+        result = kept(
+            f"problem {self._n_solved}",
+            partial(solve_views, w_view, anchored, anchor, y, mu=mu, gamma=gamma, **settings.effort),
+            ComponentResult.arrays,
+            ComponentResult.of_arrays,
+        )
+        if not result.w.any():
+            return None
+        if isinstance(anchored, OrientedView):
+            result = replace(result, e=anchored.signs * np.asarray(result.e))
+        w, e = result.w, np.asarray(result.e)
+        w_score, e_score = w_view.matvec(w), e_view.matvec(e)
+        w_norm, e_norm = np.linalg.norm(w_score), np.linalg.norm(e_score)
+        if not w_score @ e_score > _ORTHOGONAL * w_norm * e_norm:
+            return None  # weights that are rounding error
+        return Component(
+            anchor=anchor,
+            result=result,
+            w_score=w_score / w_norm,
+            e_score=e_score / e_norm,
+            w_weights=w / w_norm,
+            e_weights=e / e_norm,
+            converged=result.converged,
+        )
+
+
+def _oriented(e_view: DeflatedView, y: np.ndarray) -> OrientedView:
+    """The e view with the sign of every feature chosen so that it correlates positively with the anchor.
+
+    With free signs the other features would cancel the anchor instead of supporting it.
+    """
+    return OrientedView(e_view, np.where(e_view.rmatvec(y) < 0, -1.0, 1.0))

@@ -1,0 +1,25 @@
+"""Long work: how far it is, and the steps that a run after an interruption need not repeat."""
+
+from ._checkpoint import Checkpoint, CheckpointError, CheckpointWarning, has_steps, text_array, texts_of
+from ._work import Report, Stage, kept, long_work, part_of, preview, previewed, report, unreported
+
+__all__ = [
+    # how far it is
+    "Report",
+    "long_work",
+    "part_of",
+    "report",
+    "Stage",
+    "unreported",
+    # first results
+    "preview",
+    "previewed",
+    # steps that are stored
+    "kept",
+    "Checkpoint",
+    "CheckpointError",
+    "CheckpointWarning",
+    "has_steps",
+    "text_array",
+    "texts_of",
+]

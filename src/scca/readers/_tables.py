@@ -1,0 +1,104 @@
+"""Pairs in two columns of a .csv or .tsv file with a header row; every field is text, even "NA" and "null"."""
+
+import csv
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from .._checks import shown
+from .._wording import called, counted
+from ._files import PairError, Piped
+from ._lines import LONGEST, lines
+
+__all__ = ["TablePairs", "choose_columns"]
+
+
+_LISTED = 20  # column names listed in a message
+_LONGEST_NAME = 4  # words; a longer field in the first row is text, which a header would lose
+
+
+class TablePairs:
+    """Two columns of a table of text."""
+
+    def __init__(self, path: Path | Piped, columns: tuple[str, str] | None, tabs: bool):
+        self.path = path
+        self._rows = _tsv_rows if tabs else _csv_rows
+        _, self.header = next(self._rows(path))
+        self.columns = choose_columns(path, self.header, columns)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def place(self, side: int, position: int) -> str:
+        return f"column {self.columns[side]!r} in data row {position + 1} of {self.path}"
+
+    def documents(self, side: int) -> Iterator[str]:
+        return (pair[side] for pair in self.pairs())
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        one, other = (self.header.index(column) for column in self.columns)
+        with closing(self._rows(self.path)) as rows:
+            next(rows)
+            for number, (line, row) in enumerate(rows, 1):
+                # too many fields are as bad as too few: an unquoted separator has split a text
+                if len(row) != len(self.header):
+                    raise PairError(
+                        f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the "
+                        f"header has {len(self.header)}; add or quote fields so that they agree."
+                    )
+                yield row[one], row[other]
+
+
+def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
+    """The two requested columns, or the only two."""
+    listed = ", ".join(map(shown, names[:_LISTED])) + (", ..." if len(names) > _LISTED else "")
+    if columns is None:
+        if len(names) < 2:
+            raise PairError(
+                f"{path} has {counted(len(names), 'column')} ({listed}), but two are needed; check the file and its "
+                "column separator."
+            )
+        if len(names) != 2:
+            raise PairError(
+                f"{path} has {counted(len(names), 'column')} ({listed}); pass {called('columns')} with the names "
+                "of two."
+            )
+        columns = (names[0], names[1])
+        prose = [name for name in names if len(name.split()) > _LONGEST_NAME]
+        if prose:
+            raise PairError(
+                f"{path} seems to have no header row, since its first field is {prose[0][:30]!r}...; add a row with "
+                "the names of the columns."
+            )
+    for column in columns:
+        if names.count(column) != 1:
+            complaint = "has no column" if column not in names else "has more than one column"
+            raise PairError(
+                f"{path} {complaint} {shown(column)} among {listed}; pass {called('columns')} with two unique names."
+            )
+    return columns
+
+
+def _tsv_rows(path: Path | Piped) -> Generator[tuple[int, list[str]], None, None]:
+    # no quoting at all (csv's QUOTE_NONE): a stray quote must never swallow the next lines
+    with closing(lines(path)) as content:
+        for number, line in enumerate(content, 1):
+            yield number, line.split("\t")
+
+
+def _csv_rows(path: Path | Piped) -> Generator[tuple[int, list[str]], None, None]:
+    # csv's limit belongs to the whole process, so it is raised but never lowered
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+    # strict, since csv otherwise silently takes everything after an unclosed quote as one field
+    with closing(lines(path, ends=True)) as content:
+        reader = csv.reader(content, strict=True)
+        line = 1
+        try:
+            for row in reader:
+                yield line, row
+                line = reader.line_num + 1
+        except csv.Error as error:
+            raise PairError(
+                f"{path} is not valid CSV in the row that starts at line {line} ({error}); quote fields that contain "
+                "quotes, commas or line ends, and double the quotes inside."
+            ) from error
