@@ -7,7 +7,7 @@ from unittest import mock
 
 import numpy as np
 
-import scca.factors._balance as balance
+import scca.factors._sample_weights as balance
 from scca import SparseCCA
 
 from ._table import print_table

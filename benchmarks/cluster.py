@@ -101,7 +101,7 @@ def _fitted(model: BilingualModel, pairs: Any) -> Any:
 
     pairs.learn = noting
     model.fit(pairs)
-    return views[0].elsewhere.traffic
+    return views[0].remote.traffic
 
 
 def _difference(one: BilingualModel, other: BilingualModel) -> float:

@@ -7,13 +7,13 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
-from scca.samples import Block, Elsewhere, added, parts_of
+from scca.samples import Block, RemoteBlocks, added, parts_of
 from scca.views import BlockRows
 
 NONE = np.empty(0, dtype=np.intp)
 
 
-class LocalBlocks(Elsewhere):
+class LocalBlocks(RemoteBlocks):
     def __init__(self, blocks, left_out=NONE):
         super().__init__(sum(block.n for block in blocks), left_out)
         self.blocks = blocks

@@ -43,7 +43,7 @@ class ChosenRows:
 
 def chosen_rows(data: MatrixLike, rows: Any) -> Any:
     """`data[rows]`; of a large dense array without a copy, and of samples elsewhere by their own means."""
-    if getattr(data, "elsewhere", None) is not None:
+    if getattr(data, "remote", None) is not None:
         return data.chosen(rows)
     return data[rows] if sp.issparse(data) or data.size <= _MOST_COPIED else ChosenRows(data, rows)
 

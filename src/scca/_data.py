@@ -14,7 +14,7 @@ from ._arrays import ChosenRows, column_blocks, tiles
 from ._checks import AllZeroWarning, DataWarning, shown, warn
 from ._sparse import OUTSIDE, broken, check_structure
 from ._types import MatrixLike
-from ._wording import called, counted
+from ._wording import counted, setting
 
 __all__ = [
     # reading
@@ -410,7 +410,7 @@ def warn_of_mistakes(X: MatrixLike, Y: MatrixLike, x_features: Features, y_featu
     """
     if _equal(X, Y):
         warn(
-            f"{called('X')} and {called('Y')} are equal, so that every correlation is perfect and says nothing; pass "
+            f"{setting('X')} and {setting('Y')} are equal, so that every correlation is perfect and says nothing; pass "
             "the two views of the samples.",
             DataWarning,
         )

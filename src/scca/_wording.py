@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["NO_VALUE", "called", "counted", "either", "naming"]
+__all__ = ["NO_VALUE", "setting", "counted", "any_setting", "naming"]
 
 NO_VALUE = object()
 Naming = Callable[[str, object], str]
@@ -28,26 +28,26 @@ def _parameter(name: str, value: object) -> str:
 _NAMING: ContextVar[Naming] = ContextVar("naming", default=_parameter)
 
 
-def called(name: str, value: object = NO_VALUE) -> str:
+def setting(name: str, value: object = NO_VALUE) -> str:
     """The name of a parameter, with a value if one is given, as the caller knows it.
 
     Examples
     --------
-    >>> called("min_df", 2)
+    >>> setting("min_df", 2)
     'min_df=2'
     """
     return _NAMING.get()(name, value)
 
 
-def either(*names: str) -> str:
+def any_setting(*names: str) -> str:
     """The names of several parameters, as the caller knows them; those that do not exist there are left out.
 
     Examples
     --------
-    >>> either("max_iter", "tol", "mu")
+    >>> any_setting("max_iter", "tol", "mu")
     'max_iter, tol or mu'
     """
-    *others, last = filter(None, map(called, names))
+    *others, last = filter(None, map(setting, names))
     return f"{', '.join(others)} or {last}" if others else last
 
 

@@ -151,7 +151,7 @@ class TestAWorkerThat:
             at_pass(20, "submitted", join)
             X, Y = source(client)
             assert_same(model().fit(X, Y), undisturbed)
-            holders = {worker for keys in client.who_has(X.elsewhere._kept.futures).values() for worker in keys}
+            holders = {worker for keys in client.who_has(X.remote._kept.futures).values() for worker in keys}
             assert holders == set(workers_of(client))
             assert len(holders) == 2
 

@@ -9,7 +9,7 @@ from clusters import assert_same, column_sums, cosines, eventually, keys_of, mod
 import scca.distributed._blocks as blocks
 from scca.distributed import local_cluster, read_rows, rows_of, scatter
 from scca.distributed._payload import packed, unpacked
-from scca.samples import samples_elsewhere, summed
+from scca.samples import remote_blocks_of, summed
 
 STORES = {"dense": planted_pair, "sparse": sparse_pair}
 
@@ -72,7 +72,7 @@ class TestSources:
             np.save(file, view)
         X, Y = read_rows(cluster, *files, n_blocks=3)
         assert X.shape == pair[0].shape
-        assert len(X.elsewhere._kept.futures) == 3
+        assert len(X.remote._kept.futures) == 3
         assert_same(model().fit(X, Y), in_memory(pair))
 
     @pytest.mark.parametrize("suffix", ["npy", "npz", "parquet", "csv"])
@@ -169,7 +169,7 @@ class TestRefusals:
 class TestCosts:
     def test_one_task_per_worker_and_pass_whatever_the_number_of_blocks(self, cluster):
         X, _ = scatter(cluster, *planted_pair(), n_blocks=10)
-        traffic = X.elsewhere.traffic
+        traffic = X.remote.traffic
         summed(column_sums, [X])
         assert (traffic.n_passes, traffic.n_tasks) == (1, 2 + 1)  # and one that adds up
 
@@ -179,7 +179,7 @@ class TestCosts:
             X, Y = scatter(cluster, *planted_pair(n=n), n_blocks=2)
             # feature weights, and norms that are shrunk, are estimated from up to 2,000 pairs, brought here once
             model(feature_weights=None, scale="columns").fit(X, Y)
-            found.append(X.elsewhere.traffic)
+            found.append(X.remote.traffic)
         few, many = found
         for name in ("sent", "received"):
             per_pass = [getattr(traffic, name) / traffic.n_passes for traffic in (few, many)]
@@ -199,7 +199,7 @@ class TestCosts:
         X, Y = scatter(cluster, *planted_pair(), n_blocks=4)
         monkeypatch.setattr(cluster, "submit", measured)
         model().fit(X, Y)
-        traffic = X.elsewhere.traffic
+        traffic = X.remote.traffic
         assert max(sizes) < 2 * limit
         assert traffic.sent > limit * traffic.n_passes / 2  # so that some were large
 
@@ -211,7 +211,7 @@ class TestCosts:
 
     def test_workers_are_asked_for_few_samples_by_their_numbers(self, cluster):
         X, _ = scatter(cluster, *planted_pair())
-        assert samples_elsewhere([X]) is X.elsewhere
+        assert remote_blocks_of([X]) is X.remote
         np.testing.assert_array_equal(X.chosen(np.array([200, 3])), planted_pair()[0][[200, 3]])
 
 

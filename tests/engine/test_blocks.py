@@ -12,7 +12,7 @@ from scca.samples import (
     Block,
     added,
     each,
-    samples_elsewhere,
+    remote_blocks_of,
     summed,
 )
 from scca.views import BlockRows
@@ -183,5 +183,5 @@ class TestNumbers:
 
     def test_what_is_in_memory_is_not_elsewhere(self, numbers):
         where = blocks_of(numbers, [12])
-        assert samples_elsewhere([numbers, None]) is None
-        assert samples_elsewhere([None, rows_in(where, numbers)]) is where
+        assert remote_blocks_of([numbers, None]) is None
+        assert remote_blocks_of([None, rows_in(where, numbers)]) is where

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 import scca.parallel._threads as working
 from scca import DataWarning
 from scca._checks import warn
-from scca.parallel import check_n_jobs, run_tasks, together
+from scca.parallel import check_n_jobs, map_threads, run_tasks
 from scca.progress import long_work, report
 
 BACKENDS = ["loky", "threading"]
@@ -183,7 +183,7 @@ class TestInThreads:
 
         def work(number):
             both.wait()
-            own.append({*together(lambda part: threading.current_thread(), range(3)), threading.current_thread()})
+            own.append({*map_threads(lambda part: threading.current_thread(), range(3)), threading.current_thread()})
 
         run_tasks(work, range(2), 2, "numbers", in_threads=True)
         assert [len(threads) for threads in own] == [1, 1]

@@ -11,7 +11,7 @@ from scca.progress import (
     CheckpointError,
     CheckpointWarning,
     Stage,
-    kept,
+    from_checkpoint,
     long_work,
     part_of,
     preview,
@@ -47,7 +47,7 @@ class Counting:
 
 
 def keep(name, compute):
-    return kept(name, compute, lambda value: {"value": value}, lambda stored: stored["value"])
+    return from_checkpoint(name, compute, lambda value: {"value": value}, lambda stored: stored["value"])
 
 
 def in_folder(folder, work, description=DESCRIPTION):

@@ -124,7 +124,7 @@ class TestTheModelOfBlocks:
         assert_same_model(there, here, views)
 
     def test_with_weighted_samples(self, store, monkeypatch):
-        import scca.factors._balance as balance
+        import scca.factors._sample_weights as balance
 
         monkeypatch.setattr(balance, "_MANY", 100)
         views = words(store)

@@ -470,7 +470,9 @@ class TestGroups:
         seen = []
         kept = module.fits_of_a_fold
         monkeypatch.setattr(
-            module, "fits_of_a_fold", lambda pairs, measure, task: seen.append(task[0][1]) or kept(pairs, measure, task)
+            module,
+            "fits_of_a_fold",
+            lambda pairs, measure, task: seen.append(task[0][1]) or kept(pairs, measure, task),
         )
         SparseCCACV(1, mu_factors=(1,), ridge_factors=(1,), cv=4, held_out=0).fit(X, Y, groups=subjects)
         assert len(seen) == 4

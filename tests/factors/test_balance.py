@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import scca.factors._balance as module
+import scca.factors._sample_weights as module
 from scca.factors import balanced_factors, shared_factors
 from scca.views import LinearKernelView, Preparation, StoredKernelView
 

@@ -10,7 +10,7 @@ import scca.factors._scores as module
 import scca.parallel._threads as working
 from scca import SparseCCA
 from scca.factors import column_products, correlations, inner_products, scores_of
-from scca.factors._balance import balanced_factors
+from scca.factors._sample_weights import balanced_factors
 from scca.views import Preparation
 
 
@@ -83,8 +83,8 @@ def documents(rng):
 @pytest.fixture
 def many(monkeypatch):
     """Every sample counts as one of many: factors by covariances, and weighted."""
-    import scca.factors._balance as balance
     import scca.factors._rendering as rendering
+    import scca.factors._sample_weights as balance
     import scca.factors._shared as shared
 
     monkeypatch.setattr(shared, "_FEW", 0)

@@ -126,7 +126,7 @@ class TestChosenRows:
     def test_cost_one_pass(self, X):
         rows = in_blocks([X], [11, 19])[0]
         chosen_rows(rows, np.array([3, 20]))
-        assert rows.elsewhere.n_passes == 1
+        assert rows.remote.n_passes == 1
 
     def test_may_be_none(self, X, store):
         found = in_blocks([store(X)], [11, 19])[0].chosen(np.empty(0, dtype=np.intp))

@@ -14,7 +14,7 @@ COMPILED = ["_by_sample", "_by_count", "_add_products", "_add_products_within"]
 
 
 @pytest.fixture(params=["compiled", "plain"])
-def either(request, monkeypatch):
+def any_setting(request, monkeypatch):
     """Run with the compiled functions, and with the Python functions they were compiled from."""
     if request.param == "plain":
         for name in COMPILED:

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from oracles import assert_is, deflate_features, deflate_kernel, prepare, prepare_kernel
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from scca.anchored import DeflatedView, OrientedView
+from scca.anchored import DeflatedView, SignedView
 from scca.views import (
     FeatureView,
     Kernel,
@@ -189,4 +189,4 @@ class TestKernel:
 def test_an_oriented_view_has_its_columns_turned(rng, store):
     view, matrix = feature_view(data(rng), store, center=True, scale="rows")
     signs = np.where(rng.random(M) < 0.5, -1.0, 1.0)
-    assert_is(OrientedView(view, signs), matrix * signs, rng)
+    assert_is(SignedView(view, signs), matrix * signs, rng)

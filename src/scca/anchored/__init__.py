@@ -4,7 +4,7 @@ from ._anchors import AnchorStrategy, CrossEnergy, FixedOrder, anchor_strategy
 from ._components import Component, Extraction, Settings, extract_components
 from ._deflation import DeflatedView, Deflation
 from ._generation import Generated, Generator
-from ._signed import OrientedView
+from ._signed import SignedView
 
 __all__ = [
     # anchors
@@ -19,7 +19,7 @@ __all__ = [
     "Extraction",
     "Deflation",
     "DeflatedView",
-    "OrientedView",
+    "SignedView",
     # generation
     "Generator",
     "Generated",

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import EmptyComponentWarning, NothingSharedError, Penalty, warn
-from .._wording import called, either
-from ..progress import kept, report
+from .._wording import any_setting, setting
+from ..progress import from_checkpoint, report
 from ..solver import ComponentResult, solve_views
 from ..views import View
 from ._anchors import AnchorStrategy
 from ._deflation import DeflatedView, Deflation
-from ._signed import OrientedView
+from ._signed import SignedView
 
 __all__ = ["Component", "Extraction", "Settings", "extract_components"]
 
@@ -122,14 +122,14 @@ def _log(found: list[Component], level: int) -> None:
 def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
     if len(found) < n_components:
         warn(
-            f"the views are exhausted after {len(found)} of {called('n_components', n_components)} components: nothing "
-            f"they share is left; set {called('n_components', len(found))}.",
+            f"the views are exhausted after {len(found)} of {setting('n_components', n_components)} components: "
+            f"nothing they share is left; set {setting('n_components', len(found))}.",
             ConvergenceWarning,
         )
     short = [component for component in found if not component.converged]
     if short:
         warn(
-            f"{len(short)} of {len(found)} components did not converge; raise {either('max_iter', 'tol', 'mu')}.",
+            f"{len(short)} of {len(found)} components did not converge; raise {any_setting('max_iter', 'tol', 'mu')}.",
             ConvergenceWarning,
         )
 
@@ -178,8 +178,8 @@ class _Search:
         if component is not None:
             warn(
                 f"every remaining anchor gives an empty component; one is made with "
-                f"{called('mu', float(f'{component.result.mu:.3g}'))}: lower {called('mu')} or raise "
-                f"{called('gamma')} to avoid this.",
+                f"{setting('mu', float(f'{component.result.mu:.3g}'))}: lower {setting('mu')} or raise "
+                f"{setting('gamma')} to avoid this.",
                 EmptyComponentWarning,
             )
         return component
@@ -188,9 +188,9 @@ class _Search:
         self, w_view: DeflatedView, e_view: DeflatedView, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty
     ) -> Component | None:
         settings = self._settings
-        anchored = _oriented(e_view, y) if settings.oriented else e_view
+        anchored = _signed(e_view, y) if settings.oriented else e_view
         self._n_solved += 1
-        result = kept(
+        result = from_checkpoint(
             f"problem {self._n_solved}",
             partial(solve_views, w_view, anchored, anchor, y, mu=mu, gamma=gamma, **settings.effort),
             ComponentResult.arrays,
@@ -198,7 +198,7 @@ class _Search:
         )
         if not result.w.any():
             return None
-        if isinstance(anchored, OrientedView):
+        if isinstance(anchored, SignedView):
             result = replace(result, e=anchored.signs * np.asarray(result.e))
         w, e = result.w, np.asarray(result.e)
         w_score, e_score = w_view.matvec(w), e_view.matvec(e)
@@ -216,9 +216,9 @@ class _Search:
         )
 
 
-def _oriented(e_view: DeflatedView, y: np.ndarray) -> OrientedView:
+def _signed(e_view: DeflatedView, y: np.ndarray) -> SignedView:
     """The e view with the sign of every feature chosen so that it correlates positively with the anchor.
 
     With free signs the other features would cancel the anchor instead of supporting it.
     """
-    return OrientedView(e_view, np.where(e_view.rmatvec(y) < 0, -1.0, 1.0))
+    return SignedView(e_view, np.where(e_view.rmatvec(y) < 0, -1.0, 1.0))

@@ -4,10 +4,10 @@ import numpy as np
 
 from ..views import Selection, View
 
-__all__ = ["OrientedView"]
+__all__ = ["SignedView"]
 
 
-class OrientedView(View):
+class SignedView(View):
     """M diag(signs) for a view M and signs +1 or -1, so that nonnegative weights on it can have either sign on M."""
 
     def __init__(self, view: View, signs: np.ndarray):
@@ -29,10 +29,10 @@ class OrientedView(View):
         return self._view.sample_squares()
 
     def selection(self) -> Selection:
-        return _OrientedSelection(self._view.selection(), self.signs)
+        return _SignedSelection(self._view.selection(), self.signs)
 
 
-class _OrientedSelection(Selection):
+class _SignedSelection(Selection):
     def __init__(self, selection: Selection, signs: np.ndarray):
         self._selection = selection
         self._all_signs = signs

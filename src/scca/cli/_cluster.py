@@ -13,7 +13,7 @@ from ._shared import language_of
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:
-    from ..readers import PairedText, PairsElsewhere, Piped
+    from ..readers import PairedText, Piped, RemotePairs
     from ..text import BilingualModel
 
 __all__ = ["Cluster", "Scheduler", "TlsCa", "TlsCert", "TlsKey", "pairs_for", "write_mates_to"]
@@ -73,7 +73,7 @@ class Cluster:
         )
 
 
-def pairs_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "PairedText | PairsElsewhere":
+def pairs_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "PairedText | RemotePairs":
     """The pairs of a command: read here, or by the workers of a cluster; those of a pipe are sent to them."""
     from ..readers import Piped, read_pairs
 

@@ -14,6 +14,7 @@ from ..progress import report
 from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import as_a_worker
+from ._job_queue import in_a_window
 from ._mates import Lists, Search
 from ._parts import new_folder, part_name, write_part
 from ._scoring import (
@@ -25,7 +26,6 @@ from ._scoring import (
     scores_in_pieces,
 )
 from ._sent import Sent
-from ._window import in_a_window
 
 __all__ = ["ClusterMates", "find_mates", "write_document_scores", "write_mates", "write_scores"]
 
@@ -77,7 +77,7 @@ def write_scores(model: Any, samples: Any, folder: Folder, *, view: str | None =
     given = samples if isinstance(samples, BlockRows) else list(samples)
     if isinstance(given, list) and not all(hasattr(block, "client") for block in given):
         raise TypeError("samples must be BlockRows or futures of matrices: use scatter, read_rows or client.scatter.")
-    client = getattr(given.elsewhere, "client", None) if isinstance(given, BlockRows) else given[0].client
+    client = getattr(given.remote, "client", None) if isinstance(given, BlockRows) else given[0].client
     _write_scores(of_samples(client, model, given, view), folder)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..parallel import one_blas_thread, one_core
-from ..samples import Block, Elsewhere, Function, added, parts_of
+from ..samples import Block, Function, RemoteBlocks, added, parts_of
 from ._cluster import (
     attempted,
     distributed,
@@ -55,7 +55,7 @@ class _Kept:
             self.futures = self.make()
 
 
-class DaskBlocks(Elsewhere):
+class DaskBlocks(RemoteBlocks):
     """Samples in blocks on a cluster: one task per worker and pass, whose results are added up by a tree.
 
     Parameters
@@ -84,7 +84,7 @@ class DaskBlocks(Elsewhere):
     def without(self, left_out: np.ndarray) -> "DaskBlocks":
         """The same without some samples; none is left out yet."""
         found = DaskBlocks.__new__(DaskBlocks)
-        Elsewhere.__init__(found, self.total, left_out)
+        RemoteBlocks.__init__(found, self.total, left_out)
         found._kept = self._kept
         return found
 

@@ -100,7 +100,7 @@ def of_samples(client: Any, model: Any, samples: Any, view: str | None) -> Score
         raise ValueError(f'the view of the samples must be "X" or "Y"; got {view!r}.')
     if not isinstance(samples, BlockRows):
         return Scored(client, _maker(client, samples), partial(_sample_scores, model, view, None, None))
-    where = samples.elsewhere
+    where = samples.remote
     if not isinstance(where, DaskBlocks) or len(where.left_out):
         raise ValueError(f"samples must be all those of a cluster; got {samples!r}: use scatter, read_rows or rows_of.")
     kept = where._kept

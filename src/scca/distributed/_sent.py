@@ -7,7 +7,7 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from ..samples import Elsewhere
+from ..samples import RemoteBlocks
 
 __all__ = ["SamplesElsewhereError", "Sent", "packed_with_code"]
 
@@ -60,7 +60,7 @@ def _pickler() -> Any:
 
     class Refusing(Pickler):
         def reducer_override(self, value: Any) -> Any:
-            if isinstance(value, Elsewhere):
+            if isinstance(value, RemoteBlocks):
                 raise SamplesElsewhereError
             return super().reducer_override(value)
 

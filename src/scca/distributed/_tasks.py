@@ -9,8 +9,8 @@ from typing import Any
 from ..parallel import Outcomes, in_sequence, outcome, run_by
 from ._blocks import as_a_worker
 from ._cluster import distributed, scattered
+from ._job_queue import in_a_window
 from ._sent import SamplesElsewhereError, Sent, packed_with_code
-from ._window import in_a_window
 
 __all__ = ["tasks_on"]
 

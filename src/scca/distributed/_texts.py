@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from .._checks import DataWarning, check_count, warn
-from .._wording import called
+from .._wording import setting
 from ..progress import report
 from ..readers import (
     PairedText,
     PairError,
-    PairsElsewhere,
     Range,
+    RemotePairs,
     document_ranges,
     ranges_of,
     source_of,
@@ -168,7 +168,7 @@ def scatter_pairs(client: Any, pairs: PairedText, n_blocks: int | None = None) -
     return ClusterPairs(client, read, pairs.languages, False)
 
 
-class ClusterPairs(PairsElsewhere):
+class ClusterPairs(RemotePairs):
     """Pairs of documents on the workers of a cluster; created by `read_pairs`, `pairs_of` and `scatter_pairs`.
 
     Parameters
@@ -200,7 +200,7 @@ class ClusterPairs(PairsElsewhere):
             count = "1 document is" if n_blank == 1 else f"{n_blank} documents are"
             place = next(first for _, _, first, _ in found if first)
             warn(
-                f"{count} empty (first: {place}); pass {called('drop_empty', True)} to leave such pairs out.",
+                f"{count} empty (first: {place}); pass {setting('drop_empty', True)} to leave such pairs out.",
                 DataWarning,
             )
 
@@ -361,8 +361,8 @@ def _texts(pairs: Iterable[Sequence[str | None]], place: Callable[[int, int], st
         missing = [side for side in blank if pair[side] is None]
         if missing and not drop_empty:
             raise PairError(
-                f"{place(missing[0], position)} is missing; add it, or pass {called('drop_empty', True)} to leave such "
-                "pairs out."
+                f"{place(missing[0], position)} is missing; add it, or pass {setting('drop_empty', True)} to leave "
+                "such pairs out."
             )
         n_blank += len(blank)
         first_blank = first_blank or (place(blank[0], position) if blank else "")

@@ -23,12 +23,12 @@ from .._checks import (
 )
 from .._data import check_row_labels, check_same_samples, read_view, warn_of_mistakes, warn_uninformative
 from .._types import MatrixLike
-from .._wording import called, counted
+from .._wording import counted, setting
 from ..factors import Known, Prepared, PreparedPair, Preparing
 from ..parallel import check_n_jobs
 from ..progress import report
 from ..retrieval import average_precision
-from ..samples import Groups, samples_elsewhere
+from ..samples import Groups, remote_blocks_of
 from ..views import (
     SCALES,
     Kernel,
@@ -40,8 +40,8 @@ from ..views import (
     scales_columns,
     suitable_scale,
 )
-from ._elsewhere import pair_elsewhere
 from ._low_rank_kernel import LowRankKernel
+from ._remote import remote_pair
 
 __all__ = ["MOST_COMPONENTS", "PairedTransformer", "in_types"]
 
@@ -224,9 +224,9 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_training(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, ...]:
         """Both views, checked, and what `_remember` needs of them at the end of the fit."""
         self._check_preparation()
-        if samples_elsewhere((X, Y)):
-            X, Y = pair_elsewhere(X, Y, self._sums_suffice, f"a {type(self).__name__} with others")
-            if samples_elsewhere((X, Y)):
+        if remote_blocks_of((X, Y)):
+            X, Y = remote_pair(X, Y, self._sums_suffice, f"a {type(self).__name__} with others")
+            if remote_blocks_of((X, Y)):
                 return X, Y, Known(X.shape[1], X.feature_names, Y.shape[1], Y.feature_names)
         pair = X, Y
         (X, x_features), (Y, y_features) = read_view(X, "X"), read_view(Y, "Y")
@@ -293,17 +293,17 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_n_components(self, X: MatrixLike, Y: MatrixLike) -> int:
         n_components = self._components_asked()
         n = X.shape[0]
-        bounds = {called("n_samples - 1" if self.center else "n_samples", n - self.center): n - self.center}
+        bounds = {setting("n_samples - 1" if self.center else "n_samples", n - self.center): n - self.center}
         for name, data in (("X", X), ("Y", Y)):
             if name not in self._dual_views:
-                bounds[f"{called('n_features', data.shape[1])} of {called(name)}"] = data.shape[1]
+                bounds[f"{setting('n_features', data.shape[1])} of {setting(name)}"] = data.shape[1]
         reason, bound = min(bounds.items(), key=lambda item: item[1])
         if n_components is None:
             return min(bound, MOST_COMPONENTS)
         if n_components > bound:
             raise ValueError(
-                f"`{called('n_components')}` upper bound is {reason}. Got {n_components} instead. Reduce "
-                f"`{called('n_components')}`."
+                f"`{setting('n_components')}` upper bound is {reason}. Got {n_components} instead. Reduce "
+                f"`{setting('n_components')}`."
             )
         return n_components
 

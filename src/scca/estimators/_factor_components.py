@@ -27,7 +27,7 @@ from .._checks import (
     warn,
 )
 from .._types import MatrixLike
-from .._wording import called, either
+from .._wording import any_setting, setting
 from ..factors import (
     FactorFit,
     Factors,
@@ -54,7 +54,7 @@ from ..factors import (
     verdict,
 )
 from ..parallel import blas_threads_for
-from ..progress import kept, preview, report
+from ..progress import from_checkpoint, preview, report
 from ..samples import Groups, Pairs
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER
 from ..views import Compressed, Projector, Scale, View
@@ -100,26 +100,26 @@ class FactorComponents(PairedTransformer):
         found = len(summary.converged)
         if found < n_components:
             warn(
-                f"the views share {found} of {called('n_components', n_components)} factors; set "
-                f"{called('n_components', found)}.",
+                f"the views share {found} of {setting('n_components', n_components)} factors; set "
+                f"{setting('n_components', found)}.",
                 ConvergenceWarning,
             )
         if not summary.factors_converged:
-            remedy = f"ask for fewer components, or raise {called('ridge')}"
+            remedy = f"ask for fewer components, or raise {setting('ridge')}"
             warn(f"the factors did not converge; {remedy}.", ConvergenceWarning)
         for sentence in summary.unsolved:
             warn(sentence, ConvergenceWarning)
         empty = sum(not all(weights[:, j].any() for weights in summary.weights) for j in range(found))
         if empty:
-            penalties = either("mu", "gamma") if self._dual_views else called("mu")
+            penalties = any_setting("mu", "gamma") if self._dual_views else setting("mu")
             warn(
                 f"{empty} of {found} components have no weight in one of the views; lower {penalties}.",
                 EmptyComponentWarning,
             )
         if self._components_asked() is None and found == MOST_COMPONENTS:
             warn(
-                f"{called('n_components', 'auto')} stopped at {found}, the most that it looks for, and the pairs may "
-                f"share more; give {called('n_components')} as a number to have more.",
+                f"{setting('n_components', 'auto')} stopped at {found}, the most that it looks for, and the pairs may "
+                f"share more; give {setting('n_components')} as a number to have more.",
                 DataWarning,
             )
         if held_out is not None and is_doubtful(held_out.p_value):
@@ -223,7 +223,7 @@ class FactorComponents(PairedTransformer):
         warn(
             f"{share:.0%} of the {groups.n} samples have a near copy among the others, in both views"
             f"{', ' + result if changed else ''}; correlations on pairs left out are then too large: pass "
-            f"{called('groups')}, which names the samples that belong together.",
+            f"{setting('groups')}, which names the samples that belong together.",
             EvidenceWarning,
         )
 
@@ -368,7 +368,7 @@ def _summary(pair: PreparedPair, fit: FactorFit) -> _Summary:
         | {
             "n_iter_": np.maximum(1, np.maximum(x.n_iter, y.n_iter)),  # scikit-learn requires at least one
         }
-        | kept("measures", measure, lambda found: found, dict),
+        | from_checkpoint("measures", measure, lambda found: found, dict),
         converged=x.converged & y.converged & fit.converged,
         factors_converged=fit.converged,
         unsolved=[rendering.unsolved for rendering in (x, y) if rendering.unsolved],

@@ -1,6 +1,5 @@
 """Shared factors: the scores that all views predict best, rotated to simple structure and rendered by few features."""
 
-from ._balance import balanced_factors
 from ._budget import needed_share
 from ._chance import LEADING, WhitenedPair, associations, strongest_features, window_strengths
 from ._held_out import HeldOut, held_out_correlations
@@ -11,6 +10,7 @@ from ._preparing import Known, Prepared, PreparedPair, Preparing
 from ._products import RidgeSolution
 from ._rendering import Weighing, dense_weights, weigh_features
 from ._rotation import Rotation, equalized, varimax
+from ._sample_weights import balanced_factors
 from ._scores import Scores, column_products, correlations, inner_products, scores_of
 from ._settings import FactorSettings
 from ._shared import SharedFactors, shared_factors

@@ -7,8 +7,8 @@ import numpy as np
 from .._arrays import chosen_rows
 from .._checks import NothingSharedError
 from .._types import MatrixLike
-from ..parallel import is_small, one_blas_thread, together
-from ..progress import Stage, kept, report, unreported
+from ..parallel import is_small, map_threads, one_blas_thread
+from ..progress import Stage, from_checkpoint, report, unreported
 from ..retrieval import mate_ranks
 from ..samples import Groups
 from ._preparing import Preparing
@@ -51,7 +51,7 @@ def needed_share(
     def judged(half: int) -> list[np.ndarray]:
         train, test = halves[half], halves[1 - half]
         with unreported() if half and at_once else stage.step(1.0):
-            return kept(  # by a name of its own: the steps of both halves are stored in any order
+            return from_checkpoint(  # by a name of its own: the steps of both halves are stored in any order
                 f"half {half + 1}",
                 lambda: _precisions(X, Y, train, test, preparing, least, n_components, settings),
                 lambda found: {"precisions": np.array(found).reshape(len(found), len(test))},
@@ -59,7 +59,7 @@ def needed_share(
             )
 
     with one_blas_thread():  # the same order of sums for any number of threads
-        found = together(judged, range(2)) if at_once else list(map(judged, range(2)))
+        found = map_threads(judged, range(2)) if at_once else list(map(judged, range(2)))
     rounds = min(map(len, found))
     if not rounds:
         return None

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from ..parallel import one_blas_thread, parts, together
+from ..parallel import map_threads, one_blas_thread, parts
 from ..samples import Groups
 from ..views import View
 from ._spectrum import spectrum_of
@@ -75,7 +75,7 @@ class WhitenedPair:
         at_once = _at_once(len(self.x) * n_factors, len(orders))
         chunks = [orders[part] for part in parts(0, len(orders), at_once)]
         with one_blas_thread():  # the same order of sums for any number of threads
-            found = together(partial(self._of_orders, partitions=partitions, n_factors=n_factors), chunks)
+            found = map_threads(partial(self._of_orders, partitions=partitions, n_factors=n_factors), chunks)
         return np.concatenate(found)
 
     def _of_orders(self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int) -> np.ndarray:
@@ -156,7 +156,7 @@ def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
 
     at_once = max(1, _FEW_ENTRIES // max(x.shape[1] * y.shape[1], n))
     with one_blas_thread():  # the same order of sums for any number of threads
-        return np.concatenate(together(largest, [orders[part] for part in parts(0, len(orders), at_once)]))
+        return np.concatenate(map_threads(largest, [orders[part] for part in parts(0, len(orders), at_once)]))
 
 
 def _at_once(n_entries: int, n_orders: int) -> int:

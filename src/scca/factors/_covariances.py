@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from .._compile import compiled
-from ..parallel import parts, together
+from ..parallel import map_threads, parts
 from ..samples import summed
 from ..views import FeatureView, PrimalView, SparseStorage
 
@@ -89,7 +89,7 @@ def _covariance(
         def compute(chosen: slice) -> None:
             _covariances(*stored, rows, place, weights, *factors, *of_means, chosen.start, chosen.stop, lower, out)
 
-    together(compute, parts(0, len(rows), step))
+    map_threads(compute, parts(0, len(rows), step))
     return out
 
 

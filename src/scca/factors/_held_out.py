@@ -8,7 +8,7 @@ from scipy.special import ndtri, stdtrit
 
 from ..parallel import is_small, run_tasks
 from ..progress import report, unreported
-from ..samples import AllBut, Groups, Pairs, samples_elsewhere
+from ..samples import AllBut, Groups, Pairs, remote_blocks_of
 from ._chance import LEADING
 from ._left_out import (
     FEWEST_PAIRS,
@@ -78,7 +78,7 @@ def held_out_correlations(
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
     repeats = _repeats(pairs.groups, n_folds, rng)
     splits = [split for repeat in repeats for split in repeat]
-    n_jobs = None if samples_elsewhere([pairs.X]) else n_jobs  # other processes here could not reach such samples
+    n_jobs = None if remote_blocks_of([pairs.X]) else n_jobs  # other processes here could not reach such samples
     # folds of many pairs take too much memory to have several at a time, and share their work among threads themselves
     few = len(pairs) <= _FEW_PAIRS and is_small(pairs.X.size, pairs.Y.size)
     compute = partial(_quietly_of_split if few else _of_split, scores, pairs)

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from ..parallel import inner, times, together
+from ..parallel import inner, map_threads, times
 from ._products import Products, images
 
 __all__ = ["Solutions", "leading_solutions", "residuals_of"]
@@ -159,7 +159,7 @@ def leading_solutions(
 
 def _inverted(products: Sequence[Products], blocks: Blocks, tol: float) -> Blocks:
     """B_v^-1 times a block, in every view; inexact is fine, since the residuals of the factors are checked."""
-    return together(lambda v: products[v].solve(blocks[v], tol).weights, range(len(products)))
+    return map_threads(lambda v: products[v].solve(blocks[v], tol).weights, range(len(products)))
 
 
 def _onwards(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..progress import kept, part_of
+from ..progress import from_checkpoint, part_of
 from ..samples import AllBut, Groups, Pairs
 
 __all__ = [
@@ -49,7 +49,7 @@ def leave_out(groups: Groups, n_left_out: int, rng: np.random.Generator) -> Spli
 def scores_of_split(name: str, scores: FoldScores, pairs: Pairs, split: Split) -> tuple[np.ndarray, np.ndarray]:
     """`scores` of the pairs left out; a step of this name in a checkpoint."""
     with part_of("pairs left out"):
-        return kept(
+        return from_checkpoint(
             name,
             lambda: scores(pairs, *split),
             lambda found: dict(zip(("x", "y"), found, strict=True)),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..parallel import together
+from ..parallel import map_threads
 from ..progress import report
 from ..solver import ComponentResult, solve_restricted, warn_of_gap
 from ..views import PrimalView, View
@@ -105,7 +105,7 @@ class Nets:
                 return solved
             self._grow({j: new[j] for j in going if len(new[j])})
             gaps_before |= {j: np.inf if len(new[j]) else gaps[j] for j in going}
-            together(lambda j: self._improve(j, penalties[j]), going)
+            map_threads(lambda j: self._improve(j, penalties[j]), going)
             self._multiply(going)
             active, n_iter = going, n_iter + 1
 

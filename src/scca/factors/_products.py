@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._compile import compiled
-from ..parallel import parts, together
+from ..parallel import map_threads, parts
 from ..samples import summed
 from ..views import FeatureView, PrimalView, SparseStorage
 from ._covariances import covariance, sample_scale
@@ -175,7 +175,7 @@ def correlate(
                 _row_correlations(of_view.data, of_view.indices, of_view.indptr, rows, scale, T, out, total)
         return sums
 
-    first, *others = together(of_lane, row_lanes(views, n_columns))
+    first, *others = map_threads(of_lane, row_lanes(views, n_columns))
     for lane in others:
         for (out, total), (more, rest) in zip(first, lane, strict=True):
             out += more

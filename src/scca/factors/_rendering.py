@@ -118,7 +118,7 @@ def _raised(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> 
 
 def dense_weights(view: View, scores: Scores, ridge: float) -> RidgeSolution:
     """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
-    if not isinstance(view, PrimalView) or (view.shape[0] <= _FEW_SAMPLES and view.elsewhere is None):
+    if not isinstance(view, PrimalView) or (view.shape[0] <= _FEW_SAMPLES and view.remote is None):
         scores = np.asarray(scores)
         spectrum = spectrum_of(view)
         U, values = spectrum.vectors, spectrum.values

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._checks import Penalty
-from .._wording import called
+from .._wording import setting
 from ..parallel import one_blas_thread
-from ..progress import Stage, kept
+from ..progress import Stage, from_checkpoint
 from ..solver import ComponentResult
 from ..views import PreparedView, PrimalView
 from ._nets import Nets
@@ -91,7 +91,9 @@ class RenderingPath:
         for name in sparse:
             with stage.step(_SELECTING):
                 selections = self._selections[name]
-                selected = kept(f"features of {name}", partial(selections.at, settings), _as_arrays, _as_results)
+                selected = from_checkpoint(
+                    f"features of {name}", partial(selections.at, settings), _as_arrays, _as_results
+                )
             weights = np.column_stack([result.w for result in selected])
             view = self._views[name]
             found = _rendering(view, weights, selected, np.full(T.shape[1], _OF_WEIGHTS * settings.ridge_of(view)))
@@ -151,7 +153,7 @@ class RenderingPath:
             weighed = Weighing.of_arrays(stored)
             return _reading_only(view, np.flatnonzero(weighed.weights.any(axis=1)), samples), weighed
 
-        read, found = kept(f"weights of {name}", weigh, lambda both: both[1].arrays(), again)
+        read, found = from_checkpoint(f"weights of {name}", weigh, lambda both: both[1].arrays(), again)
         return _rendering(read, found.weights, rendering.selected, found.ridge, found.objective, found.dual_gap)
 
 
@@ -272,9 +274,9 @@ def _unsolved(found: RidgeSolution, name: str) -> str:
     if not len(short):
         return ""
     return (
-        f"the equations for the weights on all features of {called(name)} are not solved: {len(short)} of "
+        f"the equations for the weights on all features of {setting(name)} are not solved: {len(short)} of "
         f"{len(found.residuals)} components have a relative residual of up to {short.max():.2g}, above the required "
-        f"{found.tol:.2g}; raise {called('ridge')}, or scale the columns to similar variances."
+        f"{found.tol:.2g}; raise {setting('ridge')}, or scale the columns to similar variances."
     )
 
 

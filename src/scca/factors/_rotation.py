@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._arrays import column_blocks
-from ..parallel import inner, one_blas_thread, parts, together
+from ..parallel import inner, map_threads, one_blas_thread, parts
 
 __all__ = ["Rotation", "equalized", "varimax"]
 
@@ -88,7 +88,7 @@ def _gradient_by_rows(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray
             B = loadings[rows] @ R
             return loadings[rows].T @ (B * (B * B - mean))
 
-        first, *others = together(of_rows, parts(0, len(loadings), _ROWS))
+        first, *others = map_threads(of_rows, parts(0, len(loadings), _ROWS))
         return sum(others, start=first)
 
     return gradient

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..parallel import one_blas_thread, parts, together
-from ..samples import each, samples_elsewhere, summed
+from ..parallel import map_threads, one_blas_thread, parts
+from ..samples import each, remote_blocks_of, summed
 from ..views import FeatureView, PrimalView, View
 from ._products import correlate, score_rows
 
@@ -48,7 +48,7 @@ class PooledScores:
         return replace(self, views=[*self.views, *other.views], weights=[*self.weights, *other.weights])
 
     def __getitem__(self, rows: Any) -> "PooledScores":
-        if samples_elsewhere(self.views):
+        if remote_blocks_of(self.views):
             return replace(self, views=[view.chosen(rows) for view in self.views])
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
@@ -59,7 +59,7 @@ class PooledScores:
         def fill(part: slice) -> None:
             out[part] = block(np.arange(part.start, part.stop))
 
-        together(fill, parts(0, len(self), _ROWS))
+        map_threads(fill, parts(0, len(self), _ROWS))
         return out
 
     def blocks(self) -> Callable[[np.ndarray], np.ndarray]:
@@ -82,14 +82,14 @@ Scores = np.ndarray | PooledScores
 def scores_of(views: Sequence[View], weights: Sequence[np.ndarray]) -> Scores:
     """sum over v of M_v W_v: stored, or pooled if that takes much memory and all views are sparse."""
     large = views[0].shape[0] * weights[0].shape[1] > _MOST_STORED
-    if samples_elsewhere(views) or (large and _all_sparse(views)):
+    if remote_blocks_of(views) or (large and _all_sparse(views)):
         return PooledScores(views, weights)
     return sum(view.matmat(W) for view, W in zip(views, weights, strict=True))  # type: ignore[return-value]
 
 
 def correlations(views: Sequence[View], T: Scores) -> list[np.ndarray]:
     """M_v'T for every view, computing each score of T once."""
-    if isinstance(T, PooledScores) and (samples_elsewhere(views) or _all_sparse(views)):
+    if isinstance(T, PooledScores) and (remote_blocks_of(views) or _all_sparse(views)):
         return summed(_correlations, [*views, *T.views], len(views), list(T.weights))
     T = np.asarray(T)
     return [view.rmatmat(T) for view in views]
@@ -121,7 +121,7 @@ def row_squares(T: Scores) -> Any:
 def _row_squares(views: Sequence[FeatureView], weights: Sequence[np.ndarray]) -> np.ndarray:
     T = PooledScores(views, weights)
     block = T.blocks()
-    blocks = together(
+    blocks = map_threads(
         lambda part: np.sum(block(np.arange(part.start, part.stop)) ** 2, axis=1), parts(0, len(T), _ROWS)
     )
     return np.concatenate(blocks)
@@ -144,7 +144,7 @@ Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 def _over_samples(compute: Product, T: Scores, U: Scores) -> np.ndarray:
     """The sum of `compute` over blocks of rows of both."""
-    if isinstance(T, PooledScores) and isinstance(U, PooledScores) and samples_elsewhere(T.views):
+    if isinstance(T, PooledScores) and isinstance(U, PooledScores) and remote_blocks_of(T.views):
         others = [] if U is T else list(U.views)
         return summed(_of_pooled, [*T.views, *others], compute, list(T.weights), list(U.weights))
     if not isinstance(T, PooledScores) and not isinstance(U, PooledScores):
@@ -160,7 +160,7 @@ def _over_samples(compute: Product, T: Scores, U: Scores) -> np.ndarray:
         return np.asarray(total)
 
     with one_blas_thread():
-        lanes = together(of_lane, parts(0, len(T), _PER_LANE * _ROWS))
+        lanes = map_threads(of_lane, parts(0, len(T), _PER_LANE * _ROWS))
     return sum(lanes[1:], start=lanes[0])
 
 

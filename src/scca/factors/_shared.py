@@ -10,7 +10,7 @@ from scipy.linalg import eigh, solve_triangular
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..parallel import one_blas_thread
-from ..samples import samples_elsewhere
+from ..samples import remote_blocks_of
 from ..views import LinearKernelView, PrimalView, View
 from ._iteration import Solutions, leading_solutions
 from ._products import Products
@@ -86,7 +86,7 @@ def shared_factors(
     features = [view for view in map(_features, views) if view is not None]
     ranks = [min(view.shape) for view in features]
     large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
-    if (large or samples_elsewhere(views)) and len(features) == len(views):
+    if (large or remote_blocks_of(views)) and len(features) == len(views):
         with one_blas_thread():  # the same order of sums for any number of threads
             return _orthonormal(*_by_features(features, n_components, ridges, most_features or _MOST_FEATURES))
     return _orthonormal(*_by_spectra(views, n_components, ridges))

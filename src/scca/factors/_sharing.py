@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..parallel import one_blas_thread
-from ..progress import kept, report
+from ..progress import from_checkpoint, report
 from ..samples import AllBut, Groups, Pairs
 from ..views import PreparedView
 from ._chance import WhitenedPair, associations, strongest_features, window_strengths
@@ -81,7 +81,7 @@ def refitted_test(
         strengths = [window_strengths(pair.associations(orders, partitions))[:, 0] for pair in pairs]
         return np.array([*strengths, strongest_features(views, orders)])
 
-    found = kept("permuted pairs", statistics, lambda values: {"statistics": values}, _statistics)
+    found = from_checkpoint("permuted pairs", statistics, lambda values: {"statistics": values}, _statistics)
     return Sharing(_combined(found), found[0, 1:], partitions)
 
 

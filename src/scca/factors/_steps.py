@@ -8,12 +8,12 @@ import numpy as np
 
 from .._arrays import column_blocks
 from .._checks import NothingSharedError
-from ..progress import kept
-from ..samples import AllBut, Pairs, samples_elsewhere
+from ..progress import from_checkpoint
+from ..samples import AllBut, Pairs, remote_blocks_of
 from ..views import PreparedView, PrimalView
-from ._balance import balanced_factors
 from ._renderings import Rendering, RenderingPath
 from ._rotation import Rotation, equalized, varimax
+from ._sample_weights import balanced_factors
 from ._scores import Scores, correlations
 from ._settings import FactorSettings
 from ._shared import SharedFactors
@@ -59,7 +59,7 @@ def find_factors(
 
     Simple structure is sought in the views with sparse weights; in all views if there are none.
     """
-    found = kept(
+    found = from_checkpoint(
         "factors",
         lambda: balanced_factors(
             list(views.values()), n_components, [settings.ridge_of(view) for view in views.values()]
@@ -73,7 +73,9 @@ def find_factors(
     if rotate is not None:
         return Factors(rotate(T), found.values, bool(found.converged.all()))
     read = [view for name, view in views.items() if name not in settings.dense] or list(views.values())
-    rotation = kept("rotation", lambda: _simple_structure(read, T, found.values), Rotation.arrays, Rotation.of_arrays)
+    rotation = from_checkpoint(
+        "rotation", lambda: _simple_structure(read, T, found.values), Rotation.arrays, Rotation.of_arrays
+    )
     return Factors(T @ rotation.matrix, found.values, bool(found.converged.all()) and rotation.converged)
 
 
@@ -123,7 +125,7 @@ def held_out_scores(
     what suits them. The factors are rotated and ordered as in any fit or, if not `rotated`, as regularised CCA orders
     them. With `in_units`, scores are in units of their standard deviation in training; 0 if there is no such factor.
     """
-    train = train if samples_elsewhere([pairs.X]) else np.asarray(train)
+    train = train if remote_blocks_of([pairs.X]) else np.asarray(train)
     pair = model.prepare_checked(*pairs.training(train), groups=pairs.groups.chosen(train))
     rotate = None if rotated else _unrotated
     nothing = np.zeros((len(test), n_components))

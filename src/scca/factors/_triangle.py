@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..parallel import parts, together
+from ..parallel import map_threads, parts
 
 __all__ = ["Triangle"]
 
@@ -35,7 +35,7 @@ class Triangle:
         def divide(rows: slice) -> None:
             L[rows, tile] = (L[rows, tile] - L[rows, before] @ L[tile, before].T) @ inverse.T
 
-        together(divide, parts(tile.stop, len(L), _TALL))
+        map_threads(divide, parts(tile.stop, len(L), _TALL))
 
     def solve(self, R: np.ndarray) -> np.ndarray:
         """C^-1 R, in double precision but no more exact than L."""
@@ -56,7 +56,7 @@ class Triangle:
         def part(columns: slice) -> None:
             out[:, columns] = substitute(R[:, columns].astype(self._lower.dtype, order="C"))
 
-        together(part, parts(0, R.shape[1], max(_COLUMNS, R.shape[1] // _MOST_TASKS)))
+        map_threads(part, parts(0, R.shape[1], max(_COLUMNS, R.shape[1] // _MOST_TASKS)))
         return out
 
     def _forward(self, X: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor
 from scipy.linalg.lapack import dpotri
 
-from ..parallel import one_blas_thread, together
+from ..parallel import map_threads, one_blas_thread
 from ..samples import Groups
 from ..views import FeatureView, norm_of
 
@@ -115,7 +115,7 @@ def elimination(
 
     def on_both(compute: Callable[..., Any], given: Iterable[Any]) -> list[Any]:
         with one_blas_thread():  # a thread per view: several on one small matrix wait for each other most of the time
-            return together(lambda task: compute(*task), zip(sides, given, strict=True))
+            return map_threads(lambda task: compute(*task), zip(sides, given, strict=True))
 
     while True:
         yield on_both(partial(_Side.weights, groups=groups), (other.kernel, one.kernel))

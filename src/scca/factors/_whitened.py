@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from ..parallel import one_blas_thread, parts, times, together
+from ..parallel import map_threads, one_blas_thread, parts, times
 from ..progress import Stage
 from ..views import PrimalView, View
 from ._covariances import covariance
@@ -117,6 +117,6 @@ def _leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     def multiply(rows: slice) -> None:
         product[rows, : rows.stop] = M[rows] @ M[: rows.stop].T  # the lower half
 
-    together(multiply, parts(0, size, _ROWS))
+    map_threads(multiply, parts(0, size, _ROWS))
     squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - count, size - 1))
     return squares[::-1], U[:, ::-1]

@@ -2,7 +2,7 @@
 
 from ._blas import blas_threads_for, is_small, one_blas_thread
 from ._tasks import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome, run_by, run_here, run_tasks
-from ._threads import inner, one_core, parts, times, together
+from ._threads import inner, map_threads, one_core, parts, times
 
 __all__ = [
     # tasks
@@ -17,7 +17,7 @@ __all__ = [
     "Runner",
     "Outcomes",
     # threads
-    "together",
+    "map_threads",
     "one_core",
     "parts",
     "inner",

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._checks import collected, warn
 
-__all__ = ["as_they_finish", "inner", "one_core", "parts", "times", "together"]
+__all__ = ["as_they_finish", "inner", "one_core", "parts", "times", "map_threads"]
 
 _ROWS = 4096  # of a part that is summed
 _ROWS_OF_PRODUCT = 1024  # of a part that is not: more parts share more evenly
@@ -24,7 +24,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def together(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
     """[function(item) for item in items], in a thread per core; the caller limits BLAS to one thread.
 
     Inside another call, one item after another.
@@ -98,7 +98,7 @@ def parts(start: int, stop: int, step: int) -> list[slice]:
 
 def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     """A'B."""
-    products = together(lambda rows: A[rows].T @ B[rows], parts(0, len(A), _ROWS))
+    products = map_threads(lambda rows: A[rows].T @ B[rows], parts(0, len(A), _ROWS))
     return sum(products[1:], start=products[0])
 
 
@@ -109,5 +109,5 @@ def times(A: np.ndarray, C: np.ndarray) -> np.ndarray:
     def multiply(rows: slice) -> None:
         np.matmul(A[rows], C, out=out[rows])
 
-    together(multiply, parts(0, len(A), _ROWS_OF_PRODUCT))
+    map_threads(multiply, parts(0, len(A), _ROWS_OF_PRODUCT))
     return out

@@ -11,7 +11,7 @@ import numpy as np
 
 from ._checkpoint import Checkpoint
 
-__all__ = ["Report", "Stage", "kept", "long_work", "part_of", "preview", "previewed", "report", "unreported"]
+__all__ = ["Report", "Stage", "from_checkpoint", "long_work", "part_of", "preview", "previewed", "report", "unreported"]
 
 _WORTH = 1.0  # seconds that a step has to take to be stored
 
@@ -132,7 +132,7 @@ class Stage:
         self._done += length
 
 
-def kept(
+def from_checkpoint(
     name: str,
     compute: Callable[[], Result],
     pack: Callable[[Result], Arrays],

@@ -1,7 +1,7 @@
 """Readers: files of paired documents, as they come or a part at a time."""
 
 from ._files import PairError, Piped
-from ._paired import PairedText, PairsElsewhere, two_names
+from ._paired import PairedText, RemotePairs, two_names
 from ._ranges import Range, document_ranges, ranges_of
 from ._read import read_documents, read_pairs, source_of, stream_documents
 
@@ -14,7 +14,7 @@ __all__ = [
     "PairError",
     "Piped",
     # reading in parts
-    "PairsElsewhere",
+    "RemotePairs",
     "source_of",
     "two_names",
     "Range",

@@ -8,10 +8,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from .._checks import DataWarning, warn
-from .._wording import called
+from .._wording import setting
 from ._files import PairError
 
-__all__ = ["PairedText", "PairsElsewhere", "Source", "two_names"]
+__all__ = ["PairedText", "RemotePairs", "Source", "two_names"]
 
 _Item = TypeVar("_Item")
 
@@ -53,7 +53,7 @@ class PairedText:
         if n_documents and not drop_empty:
             count = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
             warn(
-                f"{count} empty (first: {place}); pass {called('drop_empty', True)} to leave such pairs out.",
+                f"{count} empty (first: {place}); pass {setting('drop_empty', True)} to leave such pairs out.",
                 DataWarning,
             )
 
@@ -124,7 +124,7 @@ class PairedText:
             )
 
 
-class PairsElsewhere(ABC):
+class RemotePairs(ABC):
     """Pairs of documents that are not here, such as on the workers of a cluster.
 
     Attributes
@@ -158,7 +158,7 @@ def two_names(names: Any, what: str) -> tuple[str, str]:
     """`names` as two different strings; a single string of two letters is refused."""
     given = () if isinstance(names, str) else tuple(names)
     if len(given) != 2 or not all(isinstance(name, str) and name for name in given) or given[0] == given[1]:
-        raise PairError(f"{called(what)} must be two different names; got {names!r}.")
+        raise PairError(f"{setting(what)} must be two different names; got {names!r}.")
     return given
 
 
@@ -178,7 +178,7 @@ def _inspect(source: Source, drop_empty: bool) -> tuple[int, tuple[int, ...], in
             if pair[side] is None and not drop_empty:
                 place = source.place(side, position)
                 raise PairError(
-                    f"{place[0].upper()}{place[1:]} is missing; add it, or pass {called('drop_empty', True)} to leave "
+                    f"{place[0].upper()}{place[1:]} is missing; add it, or pass {setting('drop_empty', True)} to leave "
                     "such pairs out."
                 )
         positions.append(position)

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 
 from .._checks import DataWarning, warn
-from .._wording import called
+from .._wording import setting
 from ._files import PairError, Piped, readable
 from ._lines import LinePairs, lines, lines_once
 from ._paired import PairedText, Source, two_names
@@ -88,7 +88,7 @@ def source_of(
         kind = _kind_of_pipe(source)
     if columns and kind not in (".tsv", ".csv", ".parquet"):
         raise PairError(
-            f"{called('columns', columns)} is for tables (.tsv, .csv, .parquet), which {source} is not; leave it out."
+            f"{setting('columns', columns)} is for tables (.tsv, .csv, .parquet), which {source} is not; leave it out."
         )
     if second is not None:
         other = readable(second)

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from .._checks import shown
-from .._wording import called, counted
+from .._wording import counted, setting
 from ._files import PairError, Piped
 from ._lines import LONGEST, lines
 
@@ -60,7 +60,7 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
             )
         if len(names) != 2:
             raise PairError(
-                f"{path} has {counted(len(names), 'column')} ({listed}); pass {called('columns')} with the names "
+                f"{path} has {counted(len(names), 'column')} ({listed}); pass {setting('columns')} with the names "
                 "of two."
             )
         columns = (names[0], names[1])
@@ -74,7 +74,7 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
         if names.count(column) != 1:
             complaint = "has no column" if column not in names else "has more than one column"
             raise PairError(
-                f"{path} {complaint} {shown(column)} among {listed}; pass {called('columns')} with two unique names."
+                f"{path} {complaint} {shown(column)} among {listed}; pass {setting('columns')} with two unique names."
             )
     return columns
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .._checks import shown
-from .._wording import called
+from .._wording import setting
 from ._files import PairError, Piped, opened, optional
 from ._lines import LONGEST
 
@@ -56,7 +56,7 @@ def _only_languages(path: Path | Piped) -> tuple[str, str]:
     if len(languages) != 2:
         listed = ", ".join(map(shown, languages.values())) or "none"
         remedy = (
-            f"pass {called('languages')} with two of those it has"
+            f"pass {setting('languages')} with two of those it has"
             if len(languages) > 2
             else "name a file with segments in two languages"
         )

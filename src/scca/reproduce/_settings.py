@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from .._checks import check_count
-from .._wording import called
+from .._wording import setting
 from ._corpus import FREQUENCIES
 
 __all__ = ["Settings", "Size", "parse_size"]
@@ -69,7 +69,7 @@ class Settings:
         for name in ("splits", "n_penalties", "varied"):
             check_count(getattr(self, name), name)
         if self.frequencies not in FREQUENCIES:
-            raise ValueError(f"{called('frequencies')} must be 'training' or 'corpus'; got {self.frequencies!r}.")
+            raise ValueError(f"{setting('frequencies')} must be 'training' or 'corpus'; got {self.frequencies!r}.")
 
     def quick(self) -> "Settings":
         """A small version that shows the same things with more noise."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._data import check_same_samples
 from .._types import MatrixLike
-from ..parallel import one_blas_thread, together
+from ..parallel import map_threads, one_blas_thread
 from ._tiles import (
     CANDIDATES,
     QUERIES,
@@ -89,5 +89,5 @@ def _ranks(queries: np.ndarray, candidates: np.ndarray, mates: np.ndarray, toler
             tied += np.count_nonzero(ahead >= -tolerance, axis=1) - n_better  # the mate itself among them
         ranks[rows] = better + (tied + 1) / 2
 
-    together(rank, range(0, len(queries), QUERIES))
+    map_threads(rank, range(0, len(queries), QUERIES))
     return ranks

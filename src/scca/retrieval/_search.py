@@ -6,7 +6,7 @@ import numpy as np
 
 from .._checks import check_count
 from .._types import MatrixLike
-from ..parallel import one_blas_thread, together
+from ..parallel import map_threads, one_blas_thread
 from ._tiles import (
     CANDIDATES,
     QUERIES,
@@ -113,7 +113,7 @@ class ExactIndex(Index):
         parts = [queries[start : start + QUERIES] for start in range(0, len(queries), QUERIES)]
         n_runs = min(len(tiles), -(-_TASKS // len(parts)))
         runs = [[tiles[i] for i in run] for run in np.array_split(np.arange(len(tiles)), n_runs)]
-        found = together(lambda task: self._best_of(*task, top), [(part, run) for part in parts for run in runs])
+        found = map_threads(lambda task: self._best_of(*task, top), [(part, run) for part in parts for run in runs])
         best = [_merged(found[i : i + n_runs], top) for i in range(0, len(found), n_runs)]
         indices, similarities = zip(*best, strict=True)
         return np.concatenate(indices), np.concatenate(similarities)

@@ -3,13 +3,13 @@
 from ._blocks import (
     AllBut,
     Block,
-    Elsewhere,
     Function,
+    RemoteBlocks,
     SampleValues,
     added,
     each,
     parts_of,
-    samples_elsewhere,
+    remote_blocks_of,
     summed,
     unique,
 )
@@ -31,10 +31,10 @@ __all__ = [
     "added",
     "parts_of",
     "Function",
-    "Elsewhere",
+    "RemoteBlocks",
     "Block",
     "SampleValues",
     "AllBut",
-    "samples_elsewhere",
+    "remote_blocks_of",
     "unique",
 ]

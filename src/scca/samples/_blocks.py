@@ -12,13 +12,13 @@ import numpy as np
 __all__ = [
     "AllBut",
     "Block",
-    "Elsewhere",
+    "RemoteBlocks",
     "Function",
     "SampleValues",
     "added",
     "each",
     "parts_of",
-    "samples_elsewhere",
+    "remote_blocks_of",
     "summed",
     "unique",
 ]
@@ -78,10 +78,10 @@ class AllBut:
         return np.delete(np.arange(self.n), self.left_out)
 
 
-class Elsewhere(ABC):
+class RemoteBlocks(ABC):
     """Samples in blocks elsewhere, where functions of a block are called; some samples may be left out.
 
-    Whatever belongs to such samples (their data, a view of them, a value per sample) has an attribute `elsewhere`, one
+    Whatever belongs to such samples (their data, a view of them, a value per sample) has an attribute `remote`, one
     of these, and `of_block(block)`, the part of it that belongs to a block, as it would be in memory. All of that
     travels to the blocks, but of this object only which samples are left out.
     """
@@ -97,7 +97,7 @@ class Elsewhere(ABC):
         return _Described, (self.total, self.left_out)
 
     @abstractmethod
-    def without(self, left_out: np.ndarray) -> "Elsewhere":
+    def without(self, left_out: np.ndarray) -> "RemoteBlocks":
         """The same without some samples; none is left out yet."""
 
     @abstractmethod
@@ -124,10 +124,10 @@ class Elsewhere(ABC):
         return mask
 
 
-class _Described(Elsewhere):
+class _Described(RemoteBlocks):
     """What travels to the blocks."""
 
-    def without(self, left_out: np.ndarray) -> "Elsewhere":
+    def without(self, left_out: np.ndarray) -> "RemoteBlocks":
         raise NotImplementedError
 
     def summed(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> Any:
@@ -140,22 +140,22 @@ class _Described(Elsewhere):
 class SampleValues:
     """`function(parts of the items, *arguments)` for the samples of every block: a value per sample, 0 if left out."""
 
-    def __init__(self, elsewhere: Elsewhere, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]):
-        self.elsewhere, self.items, self.arguments = elsewhere, items, arguments
+    def __init__(self, remote: RemoteBlocks, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]):
+        self.remote, self.items, self.arguments = remote, items, arguments
         self._function, self._name = function, unique()
 
     def of_block(self, block: Block) -> np.ndarray:
         return block.derived(self._name, lambda: self._of_block(block))
 
     def _of_block(self, block: Block) -> np.ndarray:
-        parts, counted = parts_of(self.items, block), self.elsewhere.counted(block)
+        parts, counted = parts_of(self.items, block), self.remote.counted(block)
         with np.errstate(all="ignore" if counted is not None else None):  # of samples left out
             values = self._function(parts, *self.arguments)
         return values if counted is None else np.where(counted > 0, values, 0.0)
 
     def mean(self) -> float:
         """Over the samples that are not left out."""
-        return float(self.elsewhere.summed(_total, [self], ())) / len(self.elsewhere)
+        return float(self.remote.summed(_total, [self], ())) / len(self.remote)
 
 
 def _total(items: Sequence[np.ndarray]) -> float:
@@ -172,9 +172,9 @@ def parts_of(items: Sequence[Any], block: Block) -> list[Any]:
     return [None if item is None else item.of_block(block) for item in items]
 
 
-def samples_elsewhere(items: Sequence[Any]) -> Elsewhere | None:
+def remote_blocks_of(items: Sequence[Any]) -> RemoteBlocks | None:
     """Where the samples of these are; None if they are in memory."""
-    found = (getattr(item, "elsewhere", None) for item in items)
+    found = (getattr(item, "remote", None) for item in items)
     return next((where for where in found if where is not None), None)
 
 
@@ -183,7 +183,7 @@ def summed(function: Function, items: Sequence[Any], *arguments: Any) -> Any:
 
     It returns arrays or numbers, or lists of them, and is defined at the top of a module.
     """
-    where = samples_elsewhere(items)
+    where = remote_blocks_of(items)
     return function(items, *arguments) if where is None else where.summed(function, items, arguments)
 
 
@@ -192,7 +192,7 @@ def each(function: Function, items: Sequence[Any], *arguments: Any) -> Any:
 
     Either way the result has a `mean()`, and can be one of the items of another function.
     """
-    where = samples_elsewhere(items)
+    where = remote_blocks_of(items)
     return function(items, *arguments) if where is None else SampleValues(where, function, items, arguments)
 
 

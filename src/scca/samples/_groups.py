@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._wording import called, counted
+from .._wording import counted, setting
 
 __all__ = ["Groups"]
 
@@ -37,20 +37,20 @@ class Groups:
         if array.shape != (n,):
             got = counted(len(array), "label") if array.ndim == 1 else f"an array of shape {array.shape}"
             raise ValueError(
-                f"{called('groups')} must be one label for each of {called('n_samples', n)}; got {got}: label "
+                f"{setting('groups')} must be one label for each of {setting('n_samples', n)}; got {got}: label "
                 "all of them."
             )
         if any(label is None or label != label for label in array.tolist()):
-            raise ValueError(f"{called('groups')} must be one label for each sample; some are missing: add them.")
+            raise ValueError(f"{setting('groups')} must be one label for each sample; some are missing: add them.")
         numbers: dict[Any, int] = {}
         try:
             found = np.array([numbers.setdefault(label, len(numbers)) for label in array.tolist()], dtype=np.intp)
         except TypeError as error:
-            raise ValueError(f"{called('groups')} must be numbers or words, one for each sample ({error}).") from error
+            raise ValueError(f"{setting('groups')} must be numbers or words, one for each sample ({error}).") from error
         if len(numbers) < 2:
             raise ValueError(
-                f"{called('groups')} must name at least 2 groups, so that one can be left out; got {len(numbers)}: "
-                f"leave {called('groups')} away, or name what belongs together."
+                f"{setting('groups')} must name at least 2 groups, so that one can be left out; got {len(numbers)}: "
+                f"leave {setting('groups')} away, or name what belongs together."
             )
         return cls(None if len(numbers) == n else found, n)
 

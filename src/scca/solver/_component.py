@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 from .._checks import Penalty, check_choice, check_count, check_flag, check_tolerance, warn
 from .._data import check_matrix
 from .._types import MatrixLike, PenaltyLike
-from .._wording import either
+from .._wording import any_setting
 from ..parallel import blas_threads_for
 from ..views import FeatureView, View, check_kernel_matrix, storage_of
 from ._certified import Algorithm, Outcome, solve_certified
@@ -248,7 +248,7 @@ def warn_of_gap(gap: float, tol: float, n_iter: int, max_iter: int) -> None:
     from sklearn.exceptions import ConvergenceWarning  # imported late: it loads all of scikit-learn
 
     short = n_iter == max_iter
-    names = either("max_iter", "tol", "mu") if short else either("tol", "mu")
+    names = any_setting("max_iter", "tol", "mu") if short else any_setting("tol", "mu")
     remedy = f"raise {names}" if short else f"rounding error prevents a smaller gap: raise {names}"
     warn(
         f"stopped after {n_iter} iterations at a relative duality gap of {gap:.2g}, above the required {tol:.2g}; "

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
 from .._types import PenaltyLike
-from .._wording import called
+from .._wording import setting
 from ..anchored import Generated, Generator
 from ..estimators import SparseCCA
 from ..views import Preparation
@@ -68,8 +68,8 @@ class Generating:
             return [replace(texts[0], words=texts[0].words[:most]) for texts in self._generate(queries, source, [mu])]
         if not (isinstance(mu, str) and mu == "auto"):
             raise ValueError(
-                f"{called('mu')} is for models with {called('anchors')}; got {called('mu', mu)}: set {called('top')}, "
-                "the number of words, instead."
+                f"{setting('mu')} is for models with {setting('anchors')}; got {setting('mu', mu)}: set "
+                f"{setting('top')}, the number of words, instead."
             )
         return self._expect(queries, source, most or _WORDS)
 

@@ -7,9 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._checks import DataWarning, shown, warn
-from .._wording import called, counted
-from ..progress import kept, report, text_array, texts_of
-from ..readers import PairedText, PairsElsewhere
+from .._wording import counted, setting
+from ..progress import from_checkpoint, report, text_array, texts_of
+from ..readers import PairedText, RemotePairs
 from ..samples import summed
 from ._vectorizer import TextVectorizer
 
@@ -19,9 +19,9 @@ _REPORTED = 1000  # documents after which progress is reported
 _MOST_KEPT = 100_000  # documents that a model keeps of those elsewhere
 
 
-def learn_vectors(pairs: PairedText | PairsElsewhere, vectorizers: Sequence[TextVectorizer]) -> tuple[Any, Any]:
+def learn_vectors(pairs: PairedText | RemotePairs, vectorizers: Sequence[TextVectorizer]) -> tuple[Any, Any]:
     """The vectors of both sides, in memory or in blocks; the vectorizers learn their words."""
-    if isinstance(pairs, PairsElsewhere):
+    if isinstance(pairs, RemotePairs):
         X, Y, absent = pairs.learn(vectorizers)
     else:
         (X, without), (Y, without_mates) = (
@@ -38,10 +38,10 @@ def learn_vectors(pairs: PairedText | PairsElsewhere, vectorizers: Sequence[Text
 
 
 def kept_documents(
-    pairs: PairedText | PairsElsewhere, X: Any, Y: Any, texts: bool
+    pairs: PairedText | RemotePairs, X: Any, Y: Any, texts: bool
 ) -> tuple[tuple[sp.csr_array, sp.csr_array], list[str] | None, np.ndarray | None]:
     """The vectors and texts that a model keeps, and which documents they are; None for all."""
-    if not isinstance(pairs, PairsElsewhere):
+    if not isinstance(pairs, RemotePairs):
         return (X, Y), list(pairs.documents(1)) if texts else None, None
     n = len(pairs)
     rows = np.unique(np.linspace(0, n - 1, min(n, _MOST_KEPT)).astype(int))
@@ -75,7 +75,7 @@ def _learnt(vectorizer: TextVectorizer, pairs: PairedText, side: int) -> tuple[s
         parts = stored["data"], stored["indices"], stored["indptr"]
         return sp.csr_array(parts, shape=(len(pairs), len(vectorizer.words_))), texts_of(stored["absent"])
 
-    return kept(f"reading {side}", learn, pack, unpack)
+    return from_checkpoint(f"reading {side}", learn, pack, unpack)
 
 
 def _counted_out(documents: Iterable[str], what: str, total: int) -> Iterator[str]:
@@ -93,7 +93,7 @@ def _warn_of_unread(language: str, vectors: Any) -> None:
         first = f" (first: document {np.argmin(np.diff(vectors.indptr)) + 1})" if sp.issparse(vectors) else ""
         warn(
             f"{language} has {counted(int(n_unread), 'document')} without any word that is read{first}; such documents "
-            f"carry no information: lower {called('min_df')}, or drop the pairs.",
+            f"carry no information: lower {setting('min_df')}, or drop the pairs.",
             DataWarning,
         )
 

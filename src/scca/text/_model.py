@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import AllZeroWarning, check_choice, check_count, silenced
 from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
 from .._version import __version__
-from .._wording import called
+from .._wording import setting
 from ..estimators import SparseCCA
 from ..factors import MANY_PAIRS
 from ..progress import Checkpoint, Report, long_work, previewed
-from ..readers import PairedText, PairsElsewhere
+from ..readers import PairedText, RemotePairs
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..samples import Groups
 from ..views import Preparation
@@ -140,7 +140,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
 
     def fit(
         self,
-        pairs: PairedText | PairsElsewhere,
+        pairs: PairedText | RemotePairs,
         y: Any = None,
         *,
         groups: Sequence[Any] | None = None,
@@ -170,9 +170,9 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             theirs and are tried on pairs left out. In the model a word or two of them may be others, since a document
             counts by all words that are read.
         """
-        if isinstance(pairs, PairsElsewhere) and len(pairs) < MANY_PAIRS:
+        if isinstance(pairs, RemotePairs) and len(pairs) < MANY_PAIRS:
             pairs = pairs.here()
-        if not isinstance(pairs, PairedText | PairsElsewhere):
+        if not isinstance(pairs, PairedText | RemotePairs):
             raise ValueError(
                 f"fit takes a PairedText; got a {type(pairs).__name__}: use read_pairs or PairedText.of(first, second)."
             )
@@ -186,7 +186,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             steps.remove()
         return self
 
-    def _description(self, pairs: PairedText | PairsElsewhere, groups: Groups) -> dict[str, Any]:
+    def _description(self, pairs: PairedText | RemotePairs, groups: Groups) -> dict[str, Any]:
         """What a checkpoint is recognised by."""
         parameters = {name: repr(value) for name, value in sorted(self.get_params().items()) if name != "n_jobs"}
         versions = [__version__, np.__version__, scipy.__version__]
@@ -196,7 +196,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             described if groups.labels is None else described | {"groups": sha256(groups.labels.tobytes()).hexdigest()}
         )
 
-    def _fit(self, pairs: PairedText | PairsElsewhere, preview: Preview | None, groups: Groups) -> None:
+    def _fit(self, pairs: PairedText | RemotePairs, preview: Preview | None, groups: Groups) -> None:
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         log_counts = self.anchors is None if log_counts == "auto" else log_counts
         vectorizers = [
@@ -279,7 +279,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         check_is_fitted(self)
         if language not in self.languages_:
             raise ValueError(
-                f"{called('language')} must be {self.languages_[0]!r} or {self.languages_[1]!r}; got {language!r}."
+                f"{setting('language')} must be {self.languages_[0]!r} or {self.languages_[1]!r}; got {language!r}."
             )
         return self.languages_.index(language)
 
@@ -294,7 +294,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         if counts[0] == counts[1]:
             raise ValueError(
                 f"the language of the documents cannot be detected: equally many of their words ({counts[0]}) are "
-                f"known in {self.languages_[0]} and in {self.languages_[1]}; name it with {called('source')}."
+                f"known in {self.languages_[0]} and in {self.languages_[1]}; name it with {setting('source')}."
             )
         return self.languages_[int(counts[1] > counts[0])]
 
@@ -462,7 +462,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
         )
 
 
-def _groups_of(pairs: PairedText | PairsElsewhere, groups: Sequence[Any] | None) -> Groups:
+def _groups_of(pairs: PairedText | RemotePairs, groups: Sequence[Any] | None) -> Groups:
     """The groups of the pairs that are not dropped."""
     dropped = list(getattr(pairs, "dropped", ()))
     if groups is not None and dropped and len(groups) == len(pairs) + len(dropped):

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count, shown
 from .._types import PenaltyLike
-from .._wording import called
+from .._wording import setting
 from ..parallel import Progress
 from ..views import Preparation
 from ._answers import Translation, WordPair, strongest
@@ -166,7 +166,7 @@ class Translating:
         if found:
             raise UnknownWordError(
                 f"{shown(word)} is a word of both {' and '.join(self.languages_)}; name its language with "
-                f"{called('source')}."
+                f"{setting('source')}."
             )
         known = [str(name) for side in sides for name in self.vectorizers_[side].words_[read[side]]]
         close = difflib.get_close_matches(word.lower(), known, n=3)

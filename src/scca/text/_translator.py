@@ -6,7 +6,7 @@ import numpy as np
 
 from .._checks import Penalty
 from .._types import PenaltyLike
-from ..anchored import OrientedView
+from ..anchored import SignedView
 from ..solver import DEFAULT_MAX_ITER, ComponentResult, solve_views
 from ..views import FeatureView
 
@@ -62,7 +62,7 @@ class Translator:
         y = self._source.columns(np.array([k]))[:, 0]
         signs = np.where(self._source.rmatvec(y) < 0, -1.0, 1.0)
         found: ComponentResult = solve_views(
-            *(self._target, OrientedView(self._source, signs), k, y),
+            *(self._target, SignedView(self._source, signs), k, y),
             mu=Penalty.parse(mu, "mu", zero_allowed=False),
             gamma=Penalty.parse(gamma, "gamma", zero_allowed=True),
             tol=self._tol,

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import DataWarning, check_count, check_flag, shown, warn
-from .._wording import called, counted
+from .._wording import counted, setting
 
 __all__ = ["TextVectorizer", "WordCounts", "inverse_frequencies", "tokenize"]
 
@@ -104,8 +104,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         if not len(kept):
             raise ValueError(
                 f"no word is left: of {counted(len(words), 'word')} none is in at least "
-                f"{called('min_df', min_df)} and in fewer than all {n} documents; lower "
-                f"{called('min_df')} or pass more documents."
+                f"{setting('min_df', min_df)} and in fewer than all {n} documents; lower "
+                f"{setting('min_df')} or pass more documents."
             )
         self.words_ = words[kept]
         self.idf_ = np.log((1 + n) / (1 + frequency[kept])) + 1 if self.log_counts else idf
@@ -143,7 +143,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         """`min_df`; raises ValueError for an invalid parameter."""
         if isinstance(self.stop_words, str):
             raise ValueError(
-                f"{called('stop_words')} must be a list of words; got the text {shown(self.stop_words)}: list the "
+                f"{setting('stop_words')} must be a list of words; got the text {shown(self.stop_words)}: list the "
                 "words."
             )
         if self.stop_words is not None and not all(isinstance(word, str) for word in self.stop_words):
@@ -152,8 +152,8 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             raise ValueError(f"analyzer must be 'word', 'char' or 'char_wb'; got {self.analyzer!r}.")
         if self.stop_words is not None and self.analyzer != "word":
             raise ValueError(
-                f"{called('stop_words')} are words, and {called('analyzer', self.analyzer)} reads none; leave out one "
-                "of the two."
+                f"{setting('stop_words')} are words, and {setting('analyzer', self.analyzer)} reads none; leave out "
+                "one of the two."
             )
         least, most = self.ngram_range
         if check_count(most, "the longest run of ngram_range") < check_count(least, "the shortest run of ngram_range"):
@@ -197,10 +197,10 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def _no_word(self) -> str:
         if self.analyzer != "word":
             return "the documents contain no character: pass texts."
-        remedy = f"pass fewer {called('stop_words')}, " if self.stop_words else ""
+        remedy = f"pass fewer {setting('stop_words')}, " if self.stop_words else ""
         return (
             f"the documents contain no word of two letters or more: {remedy}pass texts of words, or "
-            f"{called('analyzer', 'char')} to read characters."
+            f"{setting('analyzer', 'char')} to read characters."
         )
 
     def _spelt(self, text: str) -> str:
@@ -266,7 +266,7 @@ def _warn_of_unspaced(words: np.ndarray) -> None:
     if 2 * len(runs) > len(words):
         warn(
             f"{len(runs)} of {len(words)} words are long runs of a script without spaces (first: {runs[0][:12]!r}); "
-            f"pass {called('analyzer', 'char')} to read their characters.",
+            f"pass {setting('analyzer', 'char')} to read their characters.",
             DataWarning,
         )
 

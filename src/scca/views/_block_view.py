@@ -1,4 +1,4 @@
-"""Samples in blocks elsewhere: their data, and views of them that a preparation makes."""
+"""Samples in blocks remote: their data, and views of them that a preparation makes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import scipy.sparse as sp
 
-from ..samples import AllBut, Block, Elsewhere, summed, unique
+from ..samples import AllBut, Block, RemoteBlocks, summed, unique
 from ._features import FeatureView
 from ._projector import Projector
 from ._storage import Compressed
@@ -19,11 +19,11 @@ __all__ = ["BlockRows", "BlockView", "Counted"]
 
 
 class BlockRows:
-    """The data of one view of samples elsewhere: an n x m matrix, dense or sparse, of which no sample is here.
+    """The data of one view of samples remote: an n x m matrix, dense or sparse, of which no sample is here.
 
     Parameters
     ----------
-    elsewhere : Elsewhere
+    remote : RemoteBlocks
     name : str
         Of the view, as in `Block.data`.
     m : int
@@ -40,7 +40,7 @@ class BlockRows:
 
     def __init__(
         self,
-        elsewhere: Elsewhere,
+        remote: RemoteBlocks,
         name: str,
         m: int,
         dtype: Any,
@@ -49,8 +49,8 @@ class BlockRows:
         n_stored: int,
         feature_names: np.ndarray | None = None,
     ):
-        self.elsewhere, self.name, self.dtype = elsewhere, name, np.dtype(dtype)
-        self.shape = len(elsewhere), m
+        self.remote, self.name, self.dtype = remote, name, np.dtype(dtype)
+        self.shape = len(remote), m
         self.is_sparse, self.n_stored, self.feature_names = is_sparse, n_stored, feature_names
 
     @property
@@ -66,18 +66,18 @@ class BlockRows:
 
     @property
     def counted(self) -> "Counted":
-        return Counted(self.elsewhere)
+        return Counted(self.remote)
 
     def chosen(self, rows: AllBut | np.ndarray) -> Any:
         """All samples but some, which stay where they are; or some samples, in memory."""
         if isinstance(rows, AllBut):
-            kept = self.elsewhere.without(rows.left_out)
+            kept = self.remote.without(rows.left_out)
             return BlockRows(
                 kept, self.name, self.shape[1], self.dtype, is_sparse=self.is_sparse, n_stored=self.n_stored
             )
-        rows = self.elsewhere.numbers(np.asarray(rows))
+        rows = self.remote.numbers(np.asarray(rows))
         order = np.argsort(rows, kind="stable")
-        found = self.elsewhere.collected(_some_rows, [self, _Place()], (rows[order],))
+        found = self.remote.collected(_some_rows, [self, _Place()], (rows[order],))
         whole = sp.vstack(found, format="csr") if self.is_sparse else np.vstack(found)
         inverse = np.empty(len(order), dtype=np.intp)
         inverse[order] = np.arange(len(order))
@@ -97,11 +97,11 @@ class BlockRows:
 class Counted:
     """1 for every sample that counts, 0 for those left out; None for a block of which none is left out."""
 
-    def __init__(self, elsewhere: Elsewhere):
-        self.elsewhere = elsewhere
+    def __init__(self, remote: RemoteBlocks):
+        self.remote = remote
 
     def of_block(self, block: Block) -> np.ndarray | None:
-        return self.elsewhere.counted(block)
+        return self.remote.counted(block)
 
 
 class _Place:
@@ -120,7 +120,7 @@ def _some_rows(items: Sequence[Any], rows: np.ndarray) -> Any:
 
 
 class BlockView(PrimalView):
-    """`preparation.transform` of samples elsewhere: of every block where it is; samples left out count 0.
+    """`preparation.transform` of samples remote: of every block where it is; samples left out count 0.
 
     `shifted` as for `Preparation.view`, a decision for all blocks. With `factors`, every sample times its own.
     """
@@ -130,7 +130,7 @@ class BlockView(PrimalView):
     def __init__(self, samples: BlockRows, preparation: "Preparation", shifted: bool, factors: Any = None):
         self.samples, self.preparation, self.unit = samples, preparation, preparation.unit
         self.shape, self.n_stored = samples.shape, samples.n_stored
-        self.elsewhere = samples.elsewhere
+        self.remote = samples.remote
         self._shifted, self._factors = shifted, factors
         self._name = unique()
 
@@ -146,7 +146,7 @@ class BlockView(PrimalView):
         if self._plain is not None:
             return self._plain.of_block(block).reweighted(self._factors.of_block(block))
         view = self.preparation.view(self.samples.of_block(block), shifted=self._shifted)
-        counted = self.samples.elsewhere.counted(block)
+        counted = self.samples.remote.counted(block)
         return view if counted is None else view.reweighted(counted)
 
     def chosen(self, rows: AllBut) -> "BlockView":

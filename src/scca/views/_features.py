@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg.blas import dtrmm
 
 from .._arrays import column_blocks
-from ..parallel import one_blas_thread, parts, together
+from ..parallel import map_threads, one_blas_thread, parts
 from ._projector import Projector
 from ._selection import Selection
 from ._storage import SparseStorage, Storage
@@ -120,7 +120,7 @@ class FeatureView(PrimalView):
             around_mean[columns] = np.maximum(squares - block.sum(axis=0) ** 2 / n, 0.0)
 
         with one_blas_thread():
-            together(compute, self._column_blocks())
+            map_threads(compute, self._column_blocks())
         return images, around_mean
 
     def _quadratic_forms(self, storage: SparseStorage, Q: np.ndarray) -> np.ndarray:
@@ -164,7 +164,7 @@ class FeatureView(PrimalView):
             return kernel
 
         with one_blas_thread():
-            kernels = together(sum_of, parts(0, len(blocks), max(1, -(-len(blocks) // _PARTS))))
+            kernels = map_threads(sum_of, parts(0, len(blocks), max(1, -(-len(blocks) // _PARTS))))
         return sum(kernels, start=np.zeros((self.shape[0], self.shape[0])))
 
     def _column_blocks(self) -> Iterator[Any]:

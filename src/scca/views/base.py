@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..samples import Elsewhere
+from ..samples import RemoteBlocks
 from ._projector import Projector
 from ._selection import ColumnSelection, Selection
 
@@ -86,7 +86,7 @@ class PrimalView(PreparedView):
     """A view whose coordinates are features: a `FeatureView` in memory, or a `BlockView` of samples elsewhere."""
 
     preparation: "Preparation | None"
-    elsewhere: Elsewhere | None = None
+    remote: RemoteBlocks | None = None
 
     @property
     def varying(self) -> np.ndarray:

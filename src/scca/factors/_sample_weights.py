@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..progress import Stage, kept
+from ..progress import Stage, from_checkpoint
 from ..samples import each
 from ..views import PreparedView
 from ._scores import PooledScores, Scores, row_squares
@@ -39,7 +39,7 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
     for i in range(_ROUNDS):
         weighted = _reweighted(views, weights)
         with stage.step(rough):
-            squares = kept(
+            squares = from_checkpoint(
                 f"weights {i + 1}",
                 partial(_squares, weighted, n_components, ridges),
                 _packed,

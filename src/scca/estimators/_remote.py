@@ -9,13 +9,13 @@ from .._checks import AllZeroWarning, warn
 from .._data import check_same_samples, refuse_constant, warn_constant
 from .._wording import counted
 from ..factors import MANY_PAIRS, has_many
-from ..samples import samples_elsewhere, summed
+from ..samples import remote_blocks_of, summed
 from ..views import Compressed
 
-__all__ = ["pair_elsewhere"]
+__all__ = ["remote_pair"]
 
 
-def pair_elsewhere(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any]:
+def remote_pair(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any]:
     """Both views of samples elsewhere, checked; in memory if there are fewer than 20,000.
 
     Parameters
@@ -27,7 +27,7 @@ def pair_elsewhere(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, 
         What is fitted, for the message.
     """
     for name, data in (("X", X), ("Y", Y)):
-        if samples_elsewhere([data]) is None:
+        if remote_blocks_of([data]) is None:
             raise ValueError(
                 f"both views must be in blocks, or none; got a {type(data).__name__} as {name}: scatter it too."
             )
