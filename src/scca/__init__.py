@@ -14,18 +14,21 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import anchored, datasets, distributed, inference, retrieval, text
     from ._checks import DataWarning, EmptyComponentWarning, EvidenceWarning
-    from .estimators import PAPER, KernelCCA, LowRankKernel, SparseCCA
+    from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, SparseCCA
     from .persistence import load, save
     from .solver import ComponentResult, component_path, solve_component
-    from .tuning import ModelPath, SparseCCACV, model_path
+    from .tuning import AnchoredCCACV, ModelPath, SparseCCACV, model_path
+    from .views import Kernel
 
 __all__ = [
     # estimators
     "SparseCCA",
     "SparseCCACV",
+    "AnchoredCCA",
+    "AnchoredCCACV",
     "KernelCCA",
+    "Kernel",
     "LowRankKernel",
-    "PAPER",
     # one model at many penalties
     "model_path",
     "ModelPath",
@@ -57,7 +60,9 @@ _HOMES = {
     "SparseCCACV": "tuning",
     "KernelCCA": "estimators",
     "LowRankKernel": "estimators",
-    "PAPER": "estimators",
+    "AnchoredCCA": "estimators",
+    "AnchoredCCACV": "tuning",
+    "Kernel": "views",
     "EmptyComponentWarning": "_checks",
     "model_path": "tuning",
     "ModelPath": "tuning",

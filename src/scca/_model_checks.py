@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from ._checks import check_choice, check_count, check_flag, check_keywords, shown
 from ._data import check_matrix
 from ._sparse import check_structure
+from .estimators import AnchoredCCA, SparseCCA
 from .text import BilingualModel, TextVectorizer
 from .views import (
     SCALES,
@@ -44,7 +45,9 @@ def _check_bilingual(model: BilingualModel) -> None:
         _require(_is_pair_of(parts, kind), f"{name} is no pair of {kind.__name__}")
     _require(languages[0] != languages[1], f"both languages are {shown(languages[0])}")
     scca: Any = model.scca_
-    _require(type(scca).__name__ == "SparseCCA", "scca_ is no SparseCCA")
+    anchored = isinstance(scca, AnchoredCCA)
+    _require(type(scca) in (SparseCCA, AnchoredCCA), "scca_ is no SparseCCA and no AnchoredCCA")
+    _require(anchored == (model.anchors is not None), "scca_ is not what the anchors say")
     check_choice(scca.kernel, "kernel", ("linear",))
     n, c = training[0].shape[0], _check_components(scca)
     sizes = scca.n_features_in_, scca.n_features_y_
@@ -60,7 +63,6 @@ def _check_bilingual(model: BilingualModel) -> None:
     _require(texts is None or _are_texts(texts, n), f"texts_ is not None, nor a list of {n} texts")
     _check_numbering(model, n)
 
-    anchored = scca.anchors is not None
     each = (c,) if anchored else (2, c)
     shapes = {
         "x_weights_": (sizes[0], c),
@@ -213,7 +215,7 @@ def _check_map(map_: Any, count: int) -> int:
 
 def _check_kernel(kernel: Any) -> None:
     _require(isinstance(kernel, Kernel), "a kernel is something else")
-    check_keywords(kernel.params, "kernel_params")
+    check_keywords(kernel.params, "the parameters of a kernel")
     for name, value in kernel.params.items():
         _require(value is None or _is_number(value), f"{shown(name)} of the kernel is {shown(value)}")
     _require("n_jobs" not in kernel.params, "the kernel asks for workers")

@@ -28,9 +28,9 @@ from ._files import atomic_write
 from ._model_checks import check_loaded
 from ._sparse import check_structure
 from ._version import __version__
-from .estimators import KernelCCA, LowRankKernel, SparseCCA
+from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, SparseCCA
 from .text import BilingualModel, TextVectorizer
-from .tuning import SparseCCACV
+from .tuning import AnchoredCCACV, SparseCCACV
 from .views import (
     UNIT,
     Kernel,
@@ -45,8 +45,8 @@ from .views import (
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "scca-model", 3
-_READ = (2, VERSION)  # the versions that are read
+FORMAT, VERSION = "scca-model", 4
+_READ = (2, 3, VERSION)  # the versions that are read
 _MANIFEST = "manifest.json"
 _STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -55,7 +55,7 @@ _PIECE = 2**20  # bytes unpacked at a time
 _MOST_PARTS = 100_000  # lists and dictionaries in a manifest
 _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _QUOTED = 200  # characters of the writer's name
-_MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, KernelCCA, BilingualModel)}
+_MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA, BilingualModel)}
 _LOW_RANK = (LowRankKernel, LowRankPreparation, Landmarks, RandomFeatures)
 _PREPARING = (Preparation, KernelPreparation, Norm)
 _PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, *_PREPARING, Kernel, *_LOW_RANK)}
@@ -73,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> Non
 
     Parameters
     ----------
-    model : SparseCCA, SparseCCACV, KernelCCA or BilingualModel
+    model : SparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA or BilingualModel
     path : str or Path
         Usually with the suffix `.scca`.
     texts : bool, default=True
@@ -265,8 +265,10 @@ class _Reader:
     def _object(self, tree: Any) -> Any:
         cls = _CLASSES[tree["$object"]]
         state = {name: self._decode(item) for name, item in tree["state"].items()}
-        if self._manifest["version"] == 2:
+        if self._manifest["version"] < 3:
             state = _from_format_2(cls, state)
+        if self._manifest["version"] < VERSION:
+            cls, state = _from_format_3(cls, state)
         if not issubclass(cls, BaseEstimator):
             return cls(**state)
         known = cls().get_params(deep=False)
@@ -314,6 +316,46 @@ def _from_format_2(cls: type, state: dict[str, Any]) -> dict[str, Any]:
     if cls is Preparation:
         return {**others, "scale": scale, "norm": UNIT if scale else None}
     return {**others, "scale": scale, "x_scale_": scale, "y_scale_": scale}
+
+
+_PAPERS = {SparseCCA: AnchoredCCA, SparseCCACV: AnchoredCCACV}
+
+
+def _from_format_3(cls: type, state: dict[str, Any]) -> tuple[type, dict[str, Any]]:
+    """The class and state of an object as it is now.
+
+    In format 3, `anchors` made a SparseCCA the paper's method, and the parameters of a kernel stood beside it.
+    """
+    if cls not in (SparseCCA, SparseCCACV, KernelCCA):
+        return cls, state
+    kernel, params = state["kernel"], state.pop("kernel_params")
+    if isinstance(kernel, LowRankKernel):
+        kernel = LowRankKernel(**{**kernel.get_params(), "kernel": _with_params(kernel.kernel, params)})
+    else:
+        kernel = _with_params(kernel, params)
+    state["kernel"] = kernel
+    if cls is KernelCCA:
+        return cls, state
+    representation, anchored = state.pop("representation"), state["anchors"] is not None
+    if anchored:
+        state["representation"] = "primal-dual" if representation == "auto" else representation
+        cls = _PAPERS[cls]
+    elif representation in ("dual-primal", "dual-dual"):
+        state["kernel"] = kernel, "linear" if representation == "dual-primal" else kernel
+    elif representation == "primal-primal":
+        state["kernel"] = "linear"
+    known = set(cls().get_params(deep=False))
+    gone = {"anchors", "representation", "rendering", "gamma", "gamma_factors", "ridge", "ridge_factors", "held_out"}
+    gone |= {"algorithm", "random_state", "verbose", "n_features", "mu"} | (
+        set() if anchored else {"gamma_", "gamma_factor_"}
+    )
+    if anchored and isinstance(state["n_features"], str):
+        state["n_features"] = None
+    return cls, {name: value for name, value in state.items() if name not in gone or name in known}
+
+
+def _with_params(kernel: Any, params: Any) -> Any:
+    return Kernel(kernel, params) if params else kernel
 
 
 class _Hashing:

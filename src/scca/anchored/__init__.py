@@ -1,7 +1,7 @@
 """Hardoon and Shawe-Taylor's method: components anchored at a sample, deflation, generation by the lasso."""
 
-from ._anchors import AnchorStrategy, CrossEnergy, FixedOrder, anchor_strategy
-from ._components import Component, Extraction, Settings, extract_components
+from ._anchors import AnchorStrategy, BestObjective, CrossEnergy, FixedOrder, anchor_strategy
+from ._components import AnchoredSettings, Component, Extraction, extract_components
 from ._deflation import DeflatedView, Deflation
 from ._generation import Generated, Generator
 from ._signed import SignedView
@@ -11,10 +11,11 @@ __all__ = [
     "AnchorStrategy",
     "FixedOrder",
     "CrossEnergy",
+    "BestObjective",
     "anchor_strategy",
     # Algorithm 4
     "extract_components",
-    "Settings",
+    "AnchoredSettings",
     "Component",
     "Extraction",
     "Deflation",

@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import shown
 from ..views import View
 
-__all__ = ["AnchorStrategy", "CrossEnergy", "FixedOrder", "anchor_strategy"]
+__all__ = ["AnchorStrategy", "BestObjective", "CrossEnergy", "FixedOrder", "anchor_strategy"]
 
 _AFFORDABLE = 256  # anchors whose exact energies may be computed one by one
 _PROBES = 16  # random vectors otherwise: each energy then has a relative standard error of sqrt(2 / 16)
@@ -21,7 +21,14 @@ class AnchorStrategy(ABC):
 
     Anchors are columns of the e view. Whatever the strategy, an anchor that gave an empty component is tried again only
     after all others.
+
+    Attributes
+    ----------
+    compared : int or None
+        Of how many components, each from an anchor of its own, the one with the best objective is taken; None for all.
     """
+
+    compared: int | None = 1
 
     def __init__(self) -> None:
         self.used: list[int] = []
@@ -93,16 +100,33 @@ class CrossEnergy(AnchorStrategy):
         return np.mean([e_view.rmatvec(w_view.matvec(g)) ** 2 for g in probes], axis=0)
 
 
-def anchor_strategy(anchors: Any, n_anchors: int, n_components: int) -> AnchorStrategy:
-    """The strategy for a user's `anchors`: "sequential", "cross-energy" or a sequence of indices."""
+class BestObjective(CrossEnergy):
+    """The unused anchor whose component has the smallest objective: what the paper says the optimal choice would be.
+
+    Every anchor's problem is solved or, as the paper suggests for many samples, that of a small subset: the `compared`
+    anchors with the largest cross-energy.
+    """
+
+    def __init__(self, compared: int | None = None):
+        super().__init__()
+        self.compared = compared
+
+
+_STRATEGIES = '"sequential", "cross-energy", "best-objective" or a sequence of indices'
+
+
+def anchor_strategy(anchors: Any, n_anchors: int, n_components: int, n_candidates: int | None = None) -> AnchorStrategy:
+    """The strategy for a user's `anchors`: a name, or a sequence of indices."""
     if isinstance(anchors, str):
+        if n_candidates is not None and anchors != "best-objective":
+            raise ValueError(f'n_candidates is for anchors="best-objective"; got it with {anchors!r}: leave it out.')
         if anchors == "sequential":
             return FixedOrder(range(n_anchors))
         if anchors == "cross-energy":
             return CrossEnergy()
-        raise ValueError(
-            f'anchors must be None, "sequential", "cross-energy" or a sequence of indices; got {anchors!r}.'
-        )
+        if anchors == "best-objective":
+            return BestObjective(n_candidates)
+        raise ValueError(f"anchors must be {_STRATEGIES}; got {anchors!r}.")
     order = _check_indices(anchors, n_anchors)
     if len(order) < n_components:
         raise ValueError(
@@ -115,10 +139,7 @@ def anchor_strategy(anchors: Any, n_anchors: int, n_components: int) -> AnchorSt
 def _check_indices(indices: Any, n_anchors: int) -> list[int]:
     order = np.asarray(indices)
     if order.ndim != 1 or (len(order) and not np.issubdtype(order.dtype, np.integer)):
-        raise ValueError(
-            f'anchors must be None, "sequential", "cross-energy" or a sequence of indices, integers from 0 to '
-            f"{n_anchors - 1}; got {shown(indices)}."
-        )
+        raise ValueError(f"anchors must be {_STRATEGIES}, integers from 0 to {n_anchors - 1}; got {shown(indices)}.")
     outside = order[(order < 0) | (order >= n_anchors)]
     if len(outside):
         raise ValueError(f"anchors must lie between 0 and {n_anchors - 1}, the anchors' indices; got {outside[0]}.")

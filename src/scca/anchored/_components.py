@@ -17,7 +17,7 @@ from ._anchors import AnchorStrategy
 from ._deflation import DeflatedView, Deflation
 from ._signed import SignedView
 
-__all__ = ["Component", "Extraction", "Settings", "extract_components"]
+__all__ = ["Component", "Extraction", "AnchoredSettings", "extract_components"]
 
 _EXHAUSTED = 1e-12  # share of a view's squared norm below which what is left is rounding error
 _ORTHOGONAL = 1e-10  # cosine below which an anchor has nothing in common with the other view
@@ -26,15 +26,17 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Settings:
-    """How each component's problem is solved."""
+class AnchoredSettings:
+    """How samples are read, and each component's problem is solved."""
 
     mu: Penalty
     gamma: Penalty
     tol: float
     max_iter: int
     algorithm: str
-    oriented: bool = False  # the e view has features, whose signs are arbitrary
+    signed: bool = False  # the e view has features, whose signs are arbitrary
+    reading: Any = None
+    n_components: int = 0
 
     @property
     def effort(self) -> dict[str, Any]:
@@ -77,8 +79,7 @@ def extract_components(
     e_view: View,
     n_components: int,
     anchors: AnchorStrategy,
-    settings: Settings,
-    level: int = logging.DEBUG,
+    settings: AnchoredSettings,
 ) -> Extraction:
     """Up to `n_components` components of two views, each from what the previous ones left; fewer if one is exhausted.
 
@@ -98,7 +99,7 @@ def extract_components(
             break
         w_rest, e_rest = w_next, e_next
         found.append(component)
-        _log(found, level)
+        _log(found)
         report("components", len(found), n_components)
     if not found:
         raise NothingSharedError(
@@ -108,10 +109,9 @@ def extract_components(
     return Extraction(found, w_rest.deflation, e_rest.deflation)
 
 
-def _log(found: list[Component], level: int) -> None:
+def _log(found: list[Component]) -> None:
     component = found[-1]
-    logger.log(
-        level,
+    logger.info(
         "component %d: anchor %d, %d and %d weights, correlation %.4f, gap %.1e, %d passes",
         *(len(found), component.anchor),
         *(np.count_nonzero(weights) for weights in (component.w_weights, component.e_weights)),
@@ -137,31 +137,36 @@ def _warn_of_shortcomings(found: list[Component], n_components: int) -> None:
 class _Search:
     """Searches for the next component that is not empty."""
 
-    def __init__(self, anchors: AnchorStrategy, settings: Settings):
+    def __init__(self, anchors: AnchorStrategy, settings: AnchoredSettings):
         self._anchors = anchors
         self._settings = settings
         self._n_solved = 0
         self._largest = 0.0  # squared norm of the largest target seen: what is tiny in comparison is rounding error
 
     def next(self, w_view: DeflatedView, e_view: DeflatedView) -> Component | None:
-        """The component of the first candidate that has one; None if the views share nothing more."""
+        """The component of the first candidate that has one, or the best of several; None if nothing more is shared."""
         empty: list[int] = []
-        fallback = None
+        fallback, found = None, []
         for anchor in self._anchors.candidates(w_view, e_view):
             y = e_view.columns(np.array([anchor]))[:, 0]
             square = float(y @ y)
             self._largest = max(self._largest, square)
+            component = None
             if self._is_visible(square):
-                found = self._solve(w_view, e_view, anchor, y, self._settings.mu, self._settings.gamma)
-                if found is not None:
-                    self._anchors.take(anchor, empty)
-                    return found
+                component = self._solve(w_view, e_view, anchor, y, self._settings.mu, self._settings.gamma)
                 fallback = anchor if fallback is None else fallback
-            empty.append(anchor)
-        held = None if fallback is None else self._hold(w_view, e_view, fallback)
-        if held is not None:
-            self._anchors.take(held.anchor, empty)
-        return held
+            if component is None:
+                empty.append(anchor)
+            else:
+                found.append(component)
+                if len(found) == self._anchors.compared:
+                    break
+        best = min(found, key=lambda component: component.result.objective, default=None)
+        if best is None and fallback is not None:
+            best = self._hold(w_view, e_view, fallback)
+        if best is not None:
+            self._anchors.take(best.anchor, empty)
+        return best
 
     def _is_visible(self, square: float) -> bool:
         return square > _ORTHOGONAL**2 * self._largest
@@ -188,7 +193,7 @@ class _Search:
         self, w_view: DeflatedView, e_view: DeflatedView, anchor: int, y: np.ndarray, mu: Penalty, gamma: Penalty
     ) -> Component | None:
         settings = self._settings
-        anchored = _signed(e_view, y) if settings.oriented else e_view
+        anchored = _signed(e_view, y) if settings.signed else e_view
         self._n_solved += 1
         result = from_checkpoint(
             f"problem {self._n_solved}",

@@ -167,7 +167,7 @@ def summary_of(model: "BilingualModel") -> dict[str, Any]:
 def _used_of_the_second(model: "BilingualModel") -> dict[str, Any]:
     """How much of the second language is used: words by shared factors, documents by anchored components."""
     used = int(model.scca_.y_weights_.any(axis=1).sum())
-    if model.scca_.anchors is None:
+    if model.anchors is None:
         held_out = getattr(model.scca_, "held_out_correlations_", None)
         if held_out is not None and not all(map(isfinite, held_out)):  # too few pairs to leave any out
             held_out = None

@@ -1,6 +1,6 @@
 """Regularised kernel CCA, the dense baseline."""
 
-from collections.abc import Callable
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -8,12 +8,13 @@ import numpy as np
 from scipy.linalg import svd
 from sklearn.exceptions import ConvergenceWarning
 
-from .._checks import shown, warn
+from .._checks import check_count, shown, warn
 from .._types import MatrixLike
-from ..factors import PreparedPair, spectrum_of
-from ..views import FeatureView, LinearKernelView, scales_columns
+from ..factors import Prepared, Reading, prepare, spectrum_of
+from ..samples import Views
+from ..views import FeatureView, LinearKernelView, PreparedView, scales_columns
 from ._base import PairedTransformer
-from ._low_rank_kernel import LowRankKernel
+from ._sparse_cca import KernelLike
 
 __all__ = ["KernelCCA"]
 
@@ -37,7 +38,8 @@ class KernelCCA(PairedTransformer):
     n_components : int, default=2
     regularization : float, default=0.03
         r, from 0 to 1. The default is the paper's best value on its text.
-    kernel, kernel_params : as for `SparseCCA`, of both views
+    kernel : a kernel, or a pair of them, default="linear"
+        Of both views, or of X and Y; as for `SparseCCA`.
     center, scale : as for `SparseCCA`
     feature_weights : "shared" or None, default=None
         Weight the features as `SparseCCA` does, before anything else. Not for a kernel that is not linear.
@@ -75,8 +77,7 @@ class KernelCCA(PairedTransformer):
         n_components: int = 2,
         *,
         regularization: float = 0.03,
-        kernel: str | Callable[..., float] | LowRankKernel = "linear",
-        kernel_params: dict[str, Any] | None = None,
+        kernel: KernelLike | tuple[KernelLike, KernelLike] = "linear",
         center: bool = True,
         scale: Any = "auto",
         feature_weights: str | None = None,
@@ -86,7 +87,6 @@ class KernelCCA(PairedTransformer):
         self.n_components = n_components
         self.regularization = regularization
         self.kernel = kernel
-        self.kernel_params = kernel_params
         self.center = center
         self.scale = scale
         self.feature_weights = feature_weights
@@ -97,28 +97,46 @@ class KernelCCA(PairedTransformer):
     def _dual_views(self) -> tuple[str, ...]:
         return ("X", "Y")
 
+    @property
+    def _given_kernels(self) -> tuple[Any, Any]:
+        kernel: Any = self.kernel
+        return tuple(kernel) if isinstance(kernel, tuple | list) and len(kernel) == 2 else (kernel, kernel)
+
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Learn the components of paired samples; as for `SparseCCA.fit`, both kernel matrices if precomputed."""
-        return self.fit_prepared(self.prepare(X, Y))
+        return self._fit(X, Y)
 
-    def fit_prepared(self, pair: PreparedPair) -> Self:
-        """Learn the components from the result of `prepare`."""
-        r = self._check_settings()
-        x_spectrum, y_spectrum = spectrum_of(pair.views["X"]), spectrum_of(pair.views["Y"])
+    def _settings(self) -> "_Settings":
+        r = self.regularization
+        if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:
+            raise ValueError(f"regularization must be a number from 0 to 1; got {shown(r)}: 0.03 is the default.")
+        return _Settings(self._reading(), check_count(self.n_components, "n_components"), float(r))
+
+    def _bounded(self, settings: "_Settings", views: Views) -> "_Settings":
+        return replace(settings, n_components=self._check_n_components(settings.n_components, views))
+
+    def _prepare(self, views: Views, settings: "_Settings", first: PreparedView | None = None) -> Prepared:
+        return prepare(views, settings.reading, first)
+
+    def _learn(self, prepared: Prepared, settings: "_Settings") -> Self:
+        r, n_components = settings.regularization, settings.n_components
+        views = [LinearKernelView(view) if isinstance(view, FeatureView) else view for view in prepared.views]
+        x_spectrum, y_spectrum = map(spectrum_of, views)
         # scaled columns have samples of any norm, and r K is then a multiple of it; as they are, K counts as it is
         x_ridge, y_ridge = (
-            r * pair.views[name].unit if scales_columns(pair.scales[name]) else r for name in pair.views
+            r * view.unit if scales_columns(scale) else r
+            for view, scale in zip(views, prepared.reading.scales, strict=True)
         )
         x_gain, y_gain = x_spectrum.gain(1 - r, x_ridge), y_spectrum.gain(1 - r, y_ridge)
         cross = x_gain[:, None] * (x_spectrum.vectors.T @ y_spectrum.vectors) * y_gain
         left, values, right = svd(cross, full_matrices=False)
 
-        found = slice(min(pair.n_components, len(values)))
+        found = slice(min(n_components, len(values)))
         if not len(values):
             raise ValueError("the kernel matrix of X or of Y has rank 0; pass kernels of samples that differ.")
-        if len(values) < pair.n_components:
+        if len(values) < n_components:
             warn(
-                f"a view has rank {len(values)}, so only that many of n_components={pair.n_components} components "
+                f"a view has rank {len(values)}, so only that many of n_components={n_components} components "
                 f"exist; set n_components={len(values)}.",
                 ConvergenceWarning,
             )
@@ -128,18 +146,14 @@ class KernelCCA(PairedTransformer):
         x_scores, y_scores = x_scores * signs, y_scores * signs
         weights = x_spectrum.coefficients(x_scores), y_spectrum.coefficients(y_scores)
         norms = np.linalg.norm(x_scores, axis=0) * np.linalg.norm(y_scores, axis=0)
-        self._set_views(pair, weights, weights)
+        self._store_rotations(prepared, views, weights, weights)
         self.canonical_values_ = values[found]
         self.correlations_ = np.einsum("ij,ij->j", x_scores, y_scores) / norms
         return self
 
-    def _view(self, view: Any, name: str, n_components: int) -> Any:
-        return LinearKernelView(view) if isinstance(view, FeatureView) else view
 
-    def _check_settings(self) -> float:
-        """The regularisation; raises ValueError for an invalid parameter."""
-        self._check_weighting()
-        r = self.regularization
-        if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:
-            raise ValueError(f"regularization must be a number from 0 to 1; got {shown(r)}: 0.03 is the default.")
-        return float(r)
+@dataclass(frozen=True)
+class _Settings:
+    reading: Reading
+    n_components: int
+    regularization: float

@@ -7,24 +7,24 @@ from sklearn.base import BaseEstimator
 
 from .._checks import check_choice, check_count, check_seed, shown
 from .._types import SeedLike
+from ..views import Kernel
 
-__all__ = ["LowRankKernel"]
+__all__ = ["LowRankKernel", "parsed_kernel"]
 
 _METHODS = ("cholesky", "nystroem", "random")
 
 
 class LowRankKernel(BaseEstimator):
-    """A kernel approximated as K ~ Z Z', Z of few columns, for more samples than an n x n matrix can be stored of.
+    """A kernel approximated as K ~ Z Z', Z of few columns, for more samples than fit an n x n matrix.
 
-    Passed as `kernel` of `SparseCCA`, `SparseCCACV` or `KernelCCA`, whose `kernel_params` are those of the kernel. Time
-    and memory are proportional to the number of samples. Rows of Z are centred and scaled to unit norm (a stored kernel
-    scales a new sample by k(x, x) instead, which changes no ranking by cosine), and certificates hold for the problem
-    with Z Z'. A search can choose the rank by the name `kernel__rank`.
+    Passed as `kernel` of an estimator. Time and memory are proportional to the number of samples. Rows of Z are centred
+    and scaled to unit norm (a stored kernel scales a new sample by k(x, x) instead, which changes no ranking by
+    cosine), and certificates hold for the problem with Z Z'. A search can choose the rank by the name `kernel__rank`.
 
     Parameters
     ----------
-    kernel : str or callable, default="rbf"
-        As `kernel` of `SparseCCA`, but not "precomputed".
+    kernel : str, callable or Kernel, default="rbf"
+        A kernel, with its parameters if it has any, but not "precomputed".
     rank : int, default=300
         Maximum number of columns of Z; fewer are used if they give the whole kernel.
     method : {"cholesky", "nystroem", "random"}, default="cholesky"
@@ -42,15 +42,15 @@ class LowRankKernel(BaseEstimator):
     --------
     >>> import scca
     >>> X, Y = scca.datasets.make_planted(200, 20, 20, random_state=0).views
-    >>> kernel = scca.LowRankKernel("rbf", rank=150)
-    >>> model = scca.KernelCCA(2, kernel=kernel, kernel_params={"gamma": 0.01}).fit(X, Y)
+    >>> kernel = scca.LowRankKernel(scca.Kernel("rbf", gamma=0.01), rank=150)
+    >>> model = scca.KernelCCA(2, kernel=kernel).fit(X, Y)
     >>> bool(model.x_kernel_error_ < 0.1)
     True
     """
 
     def __init__(
         self,
-        kernel: str | Callable[..., float] = "rbf",
+        kernel: str | Callable[..., float] | Kernel = "rbf",
         rank: int = 300,
         *,
         method: str = "cholesky",
@@ -61,18 +61,41 @@ class LowRankKernel(BaseEstimator):
         self.method = method
         self.random_state = random_state
 
-    def settings(self) -> dict[str, Any]:
-        """The checked keyword arguments of `LowRankKernelView.of`; raises ValueError for an invalid parameter."""
-        if isinstance(self.kernel, str) and self.kernel == "precomputed":
+    def settings(self) -> tuple[Kernel, dict[str, Any]]:
+        """The kernel, and the checked keyword arguments of `LowRankKernelView.of`."""
+        kernel = checked_kernel(self.kernel)
+        if kernel.precomputed:
             raise ValueError(
                 'kernel of LowRankKernel may not be "precomputed", which is stored anyway: pass a function of two rows.'
             )
         check_count(self.rank, "rank")
         check_choice(self.method, "method", _METHODS)
         check_seed(self.random_state)
-        if self.method == "random" and not (isinstance(self.kernel, str) and self.kernel == "rbf"):
+        if self.method == "random" and kernel.function != "rbf":
             raise ValueError(
                 f'method="random" has features of the rbf kernel only; got kernel={shown(self.kernel)}: choose '
                 '"cholesky" or "nystroem".'
             )
-        return {"rank": self.rank, "method": self.method, "random_state": self.random_state}
+        return kernel, {"rank": self.rank, "method": self.method, "random_state": self.random_state}
+
+
+def checked_kernel(given: Any) -> Kernel:
+    """A kernel as users name it: a name, a function of two rows, or a `Kernel`."""
+    if isinstance(given, Kernel):
+        return given
+    if isinstance(given, str) or callable(given):
+        return Kernel(given)
+    raise ValueError(
+        f'kernel must be a callable, one of the names of scikit-learn\'s kernels, "precomputed", a Kernel or a '
+        f"LowRankKernel; got {shown(given)}."
+    )
+
+
+def parsed_kernel(given: Any) -> tuple[Kernel | None, dict[str, Any] | None]:
+    """The kernel of a view, and how it is approximated, if it is; None for the linear kernel, which needs features."""
+    if isinstance(given, str) and given == "linear":
+        return None, None
+    if isinstance(given, LowRankKernel):
+        return given.settings()
+    kernel = checked_kernel(given)
+    return (None if kernel.linear else kernel), None

@@ -1,76 +1,32 @@
-"""Shared factors: the scores that all views predict best, rotated to simple structure and rendered by few features."""
+"""Shared factors of two or more views: the method, one step a file. `fit.py` is the whole, from top to bottom."""
 
-from ._budget import needed_share
-from ._chance import LEADING, WhitenedPair, associations, strongest_features, window_strengths
-from ._held_out import HeldOut, held_out_correlations
-from ._left_out import MANY_PAIRS, has_many
-from ._near_copies import near_copies
-from ._nets import Nets
-from ._preparing import Known, Prepared, PreparedPair, Preparing
-from ._products import RidgeSolution
-from ._rendering import Weighing, dense_weights, weigh_features
-from ._rotation import Rotation, equalized, varimax
-from ._sample_weights import balanced_factors
-from ._scores import Scores, column_products, correlations, inner_products, scores_of
-from ._settings import FactorSettings
-from ._shared import SharedFactors, shared_factors
-from ._sharing import CHANCE, Sharing, can_refit, count_shared, refitted_test
-from ._spectrum import Spectrum, spectrum_of
-from ._steps import FactorFit, Factors, factor_path, find_factors, held_out_scores
-from ._verdict import is_doubtful, verdict
+from .chance import is_doubtful, verdict
+from .constants import CHANCE, MANY_SAMPLES
+from .find import spectrum_of
+from .fit import Fit, count_components, fit_path, fit_prepared, prepare_chosen
+from .hold_out import HeldOut
+from .prepare import Prepared, Reading, prepare, unweighted_view
+from .settings import Settings
 
 __all__ = [
-    # to be tidied
-    "needed_share",
-    "HeldOut",
-    "held_out_correlations",
-    "MANY_PAIRS",
-    "has_many",
-    "near_copies",
-    "Known",
+    # the method
+    "prepare_chosen",
+    "fit_prepared",
+    "fit_path",
+    "count_components",
+    "Fit",
+    "Settings",
+    # preparing
+    "prepare",
+    "unweighted_view",
     "Prepared",
-    "PreparedPair",
-    "Preparing",
-    "FactorSettings",
-    "CHANCE",
-    "Sharing",
-    "can_refit",
-    "count_shared",
-    "refitted_test",
-    "FactorFit",
-    "Factors",
-    "factor_path",
-    "find_factors",
-    "held_out_scores",
+    "Reading",
+    # evidence
+    "HeldOut",
     "is_doubtful",
     "verdict",
-    # factors
-    "SharedFactors",
-    "balanced_factors",
-    "shared_factors",
-    # simple structure
-    "Rotation",
-    "equalized",
-    "varimax",
-    # weights
-    "Nets",
-    "weigh_features",
-    "Weighing",
-    "dense_weights",
-    "RidgeSolution",
-    # chance
-    "WhitenedPair",
-    "LEADING",
-    "associations",
-    "strongest_features",
-    "window_strengths",
+    "CHANCE",
+    "MANY_SAMPLES",
     # spectra of views
-    "Spectrum",
     "spectrum_of",
-    # scores, stored or not
-    "Scores",
-    "column_products",
-    "correlations",
-    "inner_products",
-    "scores_of",
 ]

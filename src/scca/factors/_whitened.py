@@ -6,21 +6,18 @@ from itertools import pairwise
 import numpy as np
 from scipy.linalg import eigh
 
-from ..parallel import map_threads, one_blas_thread, parts, times
 from ..progress import Stage
 from ..views import PrimalView, View
 from ._covariances import covariance
 from ._iteration import Solutions, residuals_of
-from ._lanczos import leading_eigenvectors
 from ._products import Products, images
 from ._triangle import Triangle
+from .find import of_two
 
-__all__ = ["of_two", "whitened_cost", "whitened_solutions"]
+__all__ = ["whitened_cost", "whitened_solutions"]
 
-_ROWS = 1024  # of a product per task of a thread
 # About how long steps take with m features, in nanoseconds over m^3; only ratios matter.
 _OF_TRIANGLE, _OF_DIVISIONS, _OF_VECTORS = 0.006, 0.027, 0.03
-_MANY, _FEW_OF = 2000, 40  # features from which on an iteration is faster, and per component
 
 
 def whitened_solutions(
@@ -88,35 +85,3 @@ def _solved(
         values, Z = values[::-1], Z[:, ::-1]
     vectors = [triangle.backward(z) for triangle, z in zip(triangles, np.split(Z, np.cumsum(sizes)[:-1]), strict=True)]
     return np.maximum(values, 0.0), vectors
-
-
-def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-    """For two views the solutions are pairs of singular vectors of M, found from the smaller product."""
-    is_tall = M.shape[0] > M.shape[1]
-    M = np.ascontiguousarray(M.T if is_tall else M)
-    squares, U = _few_leading(M, n_components) or _leading(M, n_components)
-    rounding = len(M) * np.finfo(M.dtype).eps * squares.max(initial=0.0)
-    values = np.sqrt(np.where(squares > rounding, squares, 0.0))
-    V = M.T @ U / np.where(values > 0, values, 1.0)
-    return values, np.vstack([V, U] if is_tall else [U, V]) / np.sqrt(2.0)
-
-
-def _few_leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """The largest eigenvalues of M M', and their vectors, if they are few of many and an iteration finds them."""
-    if len(M) < max(_MANY, _FEW_OF * count):
-        return None
-    with one_blas_thread():  # the same order of sums for any number of threads
-        return leading_eigenvectors(lambda V: times(M, times(M.T, V)), len(M), count)
-
-
-def _leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same, by a decomposition."""
-    size = len(M)
-    product = np.zeros((size, size), dtype=M.dtype)
-
-    def multiply(rows: slice) -> None:
-        product[rows, : rows.stop] = M[rows] @ M[: rows.stop].T  # the lower half
-
-    map_threads(multiply, parts(0, size, _ROWS))
-    squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - count, size - 1))
-    return squares[::-1], U[:, ::-1]

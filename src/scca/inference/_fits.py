@@ -9,25 +9,25 @@ from sklearn.base import clone
 
 from .._checks import NothingSharedError
 from .._types import MatrixLike
-from ..estimators import KernelCCA, PairedTransformer, SparseCCA
-from ..samples import Groups, Pairs
+from ..estimators import AnchoredCCA, KernelCCA, PairedTransformer, SparseCCA
+from ..samples import Groups, Views
 
 __all__ = ["DATA_SETS", "Fits"]
 
-_PREPARING = (SparseCCA, KernelCCA)  # `fit` is `prepare` and `fit_prepared`; other estimators may do more
+_DIRECT = (SparseCCA, AnchoredCCA, KernelCCA)  # fitted to checked views; other estimators may do more in `fit`
 
 DATA_SETS = "permuted or subsampled data sets"  # as warnings call what a model is fitted to
 
 
 @dataclass(frozen=True)
 class Fits:
-    """A model and the pairs to whose subsets it is fitted.
+    """A model and the samples to whose subsets it is fitted.
 
     Attributes
     ----------
     model : PairedTransformer
         An unfitted copy of the user's.
-    pairs : Pairs
+    views : Views
     n_components : int
         Number of components in a fit to all pairs.
     dual_views : tuple of "X" and "Y"
@@ -36,7 +36,7 @@ class Fits:
     """
 
     model: PairedTransformer
-    pairs: Pairs
+    views: Views
     n_components: int
     dual_views: tuple[str, ...]
     x_names: np.ndarray | None
@@ -72,10 +72,10 @@ class Fits:
                 f"samples; got {model.anchors!r}."
             )
         checked = whole._check_view(X, "X"), whole._check_view(Y, "Y")
-        kernels = tuple(name for name in "XY" if whole._is_precomputed(name))
+        kernels = whole._is_precomputed("X"), whole._is_precomputed("Y")
         return cls(
             model=model,
-            pairs=Pairs(*checked, kernels, groups=Groups.of(groups, checked[0].shape[0])),
+            views=Views(checked, Groups.of(groups, checked[0].shape[0]), precomputed=kernels),
             n_components=whole.n_components_,
             dual_views=whole._dual_views,
             x_names=getattr(whole, "feature_names_in_", None),
@@ -84,24 +84,23 @@ class Fits:
 
     def in_order(self, order: np.ndarray) -> "Fits":
         """The same with sample i of X paired with sample order[i] of Y."""
-        return replace(self, pairs=self.pairs.in_order(order))
+        return replace(self, views=self.views.permuted(None, order))
 
-    def x_view(self, rows: np.ndarray) -> Any:
-        """X of the pairs `rows` as the model prepares it, whatever the order of Y; None if it prepares in `fit`."""
-        return self.model.prepare_x(self.pairs.training(rows)[0]) if type(self.model) in _PREPARING else None
+    def first_view(self, rows: np.ndarray) -> Any:
+        """X of the samples `rows` as the model prepares it, whatever the order of Y; None if it prepares in `fit`."""
+        return self.model.first_view(self.views.rows(rows)) if type(self.model) in _DIRECT else None
 
-    def fitted(self, rows: np.ndarray, x_view: Any = None) -> PairedTransformer | None:
-        """The model fitted to the pairs `rows`; None if they share nothing. `x_view` saves preparing X."""
-        model, views = clone(self.model), self.pairs.training(rows)
-        groups = self.pairs.groups.chosen(rows)
+    def fitted(self, rows: np.ndarray, first_view: Any = None) -> PairedTransformer | None:
+        """The model fitted to the samples `rows`; None if they share nothing. `first_view` saves preparing X."""
+        model, views = clone(self.model), self.views.rows(rows)
         try:
-            if type(model) not in _PREPARING:
-                return model.fit(*views, **_groups_for(model, groups.labels))
-            return model.fit_prepared(model.prepare_checked(*views, x_view=x_view, groups=groups))
+            if type(model) not in _DIRECT:
+                return model.fit(*views.data, **_groups_for(model, views.groups.labels))
+            return model.fit_views(views, first_view)
         except NothingSharedError:
             return None
         except ValueError as error:
-            raise ValueError(f"the fit to {len(rows)} of the {len(self.pairs)} pairs failed: {error}") from error
+            raise ValueError(f"the fit to {len(rows)} of the {len(self.views)} pairs failed: {error}") from error
 
 
 def _groups_for(model: PairedTransformer, labels: Any) -> dict[str, Any]:

@@ -147,7 +147,7 @@ def permutation_test(
     check_seed(random_state)
     rng = check_random_state(random_state)
     fits = Fits.of(model, X, Y, rng, leaves_samples_out=cv is not None, groups=groups)
-    n, together = len(fits.pairs), fits.pairs.groups
+    n, together = len(fits.views), fits.views.groups
     splits = random_folds(cv, n, rng, groups=together)
     if together.log_orders < np.log(1 + n_permutations):
         warn(
@@ -157,8 +157,8 @@ def permutation_test(
         )
     permuted = together.orders(n_permutations, np.random.default_rng(rng.randint(2**31 - 1)))
     orders = chain([np.arange(n)], permuted)
-    x_views = [fits.x_view(train) for train, _ in splits]  # Y alone is permuted
-    compute = partial(_statistics, fits, splits, x_views, statistic)
+    first_views = [fits.first_view(train) for train, _ in splits]  # Y alone is permuted
+    compute = partial(_statistics, fits, splits, first_views, statistic)
     statistics = np.array(
         run_tasks(compute, orders, 1 + n_permutations, DATA_SETS, n_jobs=n_jobs, progress=progress),
     )
@@ -168,13 +168,13 @@ def permutation_test(
 def _statistics(
     fits: Fits,
     splits: Sequence[Split],
-    x_views: Sequence[Any],
+    first_views: Sequence[Any],
     statistic: Callable[[np.ndarray, np.ndarray], float],
     order: np.ndarray,
 ) -> np.ndarray:
     """The statistic of every component, with sample i of X paired with sample order[i] of Y."""
     fits = fits.in_order(order)
-    parts = [_scores(fits, *split, x_view) for split, x_view in zip(splits, x_views, strict=True)]
+    parts = [_scores(fits, *split, first_view) for split, first_view in zip(splits, first_views, strict=True)]
     x_scores, y_scores, counted = (np.concatenate(blocks) for blocks in zip(*parts, strict=True))
     values = np.zeros(fits.n_components)
     for j, rows in enumerate(counted.T):
@@ -186,15 +186,17 @@ def _statistics(
     return values
 
 
-def _scores(fits: Fits, train: np.ndarray, test: np.ndarray, x_view: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _scores(
+    fits: Fits, train: np.ndarray, test: np.ndarray, first_view: Any
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Scores of the test samples in both views, 0 for missing components, and which of them count."""
     n_components = fits.n_components
     x_scores, y_scores = np.zeros((2, len(test), n_components))
     counted = np.ones((len(test), n_components), dtype=bool)
-    fitted = fits.fitted(train, x_view)
+    fitted = fits.fitted(train, first_view)
     if fitted is not None:
         found = slice(min(n_components, fitted.n_components_))
-        x, y = fits.pairs.held_out(test, train)
+        x, y = fits.views.held_out(test, train)
         x_scores[:, found] = fitted.project(x.data, "X", x.diagonal)[:, found]
         y_scores[:, found] = fitted.project(y.data, "Y", y.diagonal)[:, found]
         if hasattr(fitted, "anchors_") and fits.dual_views:  # anchors are samples: fitted by construction

@@ -146,7 +146,7 @@ def stability_selection(
     check_seed(random_state)
     rng = check_random_state(random_state)
     fits = Fits.of(model, X, Y, rng, leaves_samples_out=True, groups=groups)
-    n, together = len(fits.pairs), fits.pairs.groups
+    n, together = len(fits.views), fits.views.groups
     size = int(fraction * together.n_groups)
     if size < 2 - (groups is not None):
         raise ValueError(f"fraction={fraction} of n_samples={n} must be at least 2 samples; got {size}: raise it.")
@@ -156,7 +156,7 @@ def stability_selection(
     times_there = np.bincount(rows, minlength=n)
     x_times_there, y_times_there = (
         times_there if name in fits.dual_views else np.full(view.shape[1], n_subsamples)
-        for name, view in (("X", fits.pairs.X), ("Y", fits.pairs.Y))
+        for name, view in zip(fits.views.names, fits.views.data, strict=True)
     )
     found = StabilitySelection(
         x_probabilities=_shares(x_selected, x_times_there),

@@ -74,9 +74,9 @@ def part_of(whole: str) -> Iterator[None]:
 
 
 @contextmanager
-def unreported() -> Iterator[None]:
+def unreported(quietly: bool = True) -> Iterator[None]:
     """A context whose work does not tell how far it is: several pieces at a time would contradict each other."""
-    with _with(report=None):
+    with _with(report=None) if quietly else _with():
         yield
 
 

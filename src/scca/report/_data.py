@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..estimators import SparseCCA
 from ..text import BilingualModel
 
 __all__ = ["ReportData", "prepare", "running_union"]
@@ -68,7 +69,7 @@ def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
             shown[name] = shown[name][:_SHOWN]
         components.append(shown)
     vocabulary = [len(vectorizer.words_) for vectorizer in model.vectorizers_]
-    factors = scca.anchors is None
+    factors = isinstance(scca, SparseCCA)
     return ReportData(
         languages=list(model.languages_),
         documents=model.n_documents_,

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from .._checks import DataWarning, EmptyComponentWarning, silenced
-from ..estimators import PAPER, KernelCCA, SparseCCA
+from ..estimators import AnchoredCCA, KernelCCA
 from ..report import running_union
 from ..retrieval import average_precision
 from ..views import Preparation
@@ -19,7 +19,7 @@ from ._settings import Settings, Size
 __all__ = ["PAPER_REGULARIZATION", "SPARSE", "retrieve"]
 
 PAPER_REGULARIZATION = 0.03
-SPARSE: dict[str, dict[str, Any]] = {"scca": PAPER}
+SPARSE = ("scca",)  # the sparse methods
 
 Views = tuple[sp.csr_array, sp.csr_array]
 Scores = tuple[np.ndarray, np.ndarray]
@@ -45,7 +45,7 @@ def _retrieve(corpus: Corpus, settings: Settings, size: Size, split: int) -> dic
     training, unseen = _views(corpus, settings, train, test)
     n_components = len(train) - 1
     n_sparse = min(n_components, training[0].shape[1])
-    sparse = {name: SparseCCA(n_sparse, **given).fit(*training) for name, given in SPARSE.items()}
+    sparse = {name: AnchoredCCA(n_sparse).fit(*training) for name in SPARSE}
     choices = choose_regularization(corpus, settings, train)
     kernel_cca = _KernelCurves(training, unseen, n_components)
     return {

@@ -1,25 +1,12 @@
 """Which samples: paired views, groups, folds; in memory, or in blocks elsewhere."""
 
-from ._blocks import (
-    AllBut,
-    Block,
-    Function,
-    RemoteBlocks,
-    SampleValues,
-    added,
-    each,
-    parts_of,
-    remote_blocks_of,
-    summed,
-    unique,
-)
-from ._groups import Groups
-from ._pairs import Pairs, Samples
+from ._blocks import Block, Function, RemoteBlocks, SampleValues, added, parts_of, unique
 from ._splits import Split, consecutive_folds, random_folds
+from ._views import AllBut, Groups, Samples, Views, each, remote_blocks_of, summed
 
 __all__ = [
     # paired samples
-    "Pairs",
+    "Views",
     "Samples",
     "Groups",
     "Split",

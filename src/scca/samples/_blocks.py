@@ -10,16 +10,12 @@ from typing import Any
 import numpy as np
 
 __all__ = [
-    "AllBut",
     "Block",
     "RemoteBlocks",
     "Function",
     "SampleValues",
     "added",
-    "each",
     "parts_of",
-    "remote_blocks_of",
-    "summed",
     "unique",
 ]
 
@@ -65,19 +61,6 @@ class Block:
             return self._derived[name]
 
 
-class AllBut:
-    """The numbers 0 to n - 1 without some, which are sorted; an array of them if one is asked for."""
-
-    def __init__(self, n: int, left_out: np.ndarray):
-        self.n, self.left_out = n, left_out
-
-    def __len__(self) -> int:
-        return self.n - len(self.left_out)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.delete(np.arange(self.n), self.left_out)
-
-
 class RemoteBlocks(ABC):
     """Samples in blocks elsewhere, where functions of a block are called; some samples may be left out.
 
@@ -107,6 +90,10 @@ class RemoteBlocks(ABC):
     @abstractmethod
     def collected(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> list[Any]:
         """`function(parts of the items, *arguments)` of every block, in order."""
+
+    def values(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> "SampleValues":
+        """`function(parts of the items, *arguments)`, a value per sample, which stays where the block is."""
+        return SampleValues(self, function, items, arguments)
 
     def numbers(self, rows: np.ndarray) -> np.ndarray:
         """Where samples are among all, given where they are among those that are not left out."""
@@ -170,30 +157,6 @@ def unique() -> str:
 def parts_of(items: Sequence[Any], block: Block) -> list[Any]:
     """The parts of items that belong to a block; None stays None."""
     return [None if item is None else item.of_block(block) for item in items]
-
-
-def remote_blocks_of(items: Sequence[Any]) -> RemoteBlocks | None:
-    """Where the samples of these are; None if they are in memory."""
-    found = (getattr(item, "remote", None) for item in items)
-    return next((where for where in found if where is not None), None)
-
-
-def summed(function: Function, items: Sequence[Any], *arguments: Any) -> Any:
-    """`function(items, *arguments)`, a sum over samples: of samples elsewhere, added up over their blocks.
-
-    It returns arrays or numbers, or lists of them, and is defined at the top of a module.
-    """
-    where = remote_blocks_of(items)
-    return function(items, *arguments) if where is None else where.summed(function, items, arguments)
-
-
-def each(function: Function, items: Sequence[Any], *arguments: Any) -> Any:
-    """`function(items, *arguments)`, a value per sample; those of samples elsewhere stay there.
-
-    Either way the result has a `mean()`, and can be one of the items of another function.
-    """
-    where = remote_blocks_of(items)
-    return function(items, *arguments) if where is None else SampleValues(where, function, items, arguments)
 
 
 def added(one: Any, other: Any) -> Any:

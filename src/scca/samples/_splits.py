@@ -5,7 +5,7 @@ from numbers import Integral
 import numpy as np
 
 from .._types import Splitter
-from ._groups import Groups
+from ._views import Groups
 
 __all__ = ["Split", "consecutive_folds", "random_folds"]
 

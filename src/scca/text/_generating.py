@@ -83,7 +83,7 @@ class Generating:
 
     def _has_factors(self) -> bool:
         check_is_fitted(self)
-        return self.scca_.anchors is None
+        return isinstance(self.scca_, SparseCCA)
 
     def _asked(self, queries: Sequence[str], source: str | None) -> tuple[int, sp.csr_array, list[bool]]:
         """The side of the queries, their vectors, and which of them have a word that the model reads."""

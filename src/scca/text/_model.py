@@ -12,12 +12,12 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import AllZeroWarning, check_choice, check_count, silenced
+from .._checks import AllZeroWarning, check_choice, check_count, shown, silenced
 from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
 from .._version import __version__
 from .._wording import setting
-from ..estimators import SparseCCA
-from ..factors import MANY_PAIRS
+from ..estimators import AnchoredCCA, SparseCCA
+from ..factors import MANY_SAMPLES
 from ..progress import Checkpoint, Report, long_work, previewed
 from ..readers import PairedText, RemotePairs
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
@@ -57,7 +57,8 @@ class BilingualModel(Generating, Translating, BaseEstimator):
     min_df : int or "auto", default="auto"
         Words in fewer training documents are left out. "auto" is 2 for shared factors with ten documents or more, since
         a word of a single document shares nothing with others, and otherwise 1.
-    mu, gamma, rendering, ridge, feature_weights, anchors, held_out, tol, n_jobs, random_state : as for `SparseCCA`
+    mu, rendering, ridge, feature_weights, held_out, tol, n_jobs, random_state : as for `SparseCCA`
+    anchors, gamma : as for `AnchoredCCA`
         With `anchors`, which are documents of the second language, components have weights on few words of the first
         language and few documents of the second; `anchors="sequential", feature_weights=None` is the paper's method.
     log_counts : bool or "auto", default="auto"
@@ -72,7 +73,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
     ----------
     languages_ : tuple of str
     vectorizers_ : tuple of TextVectorizer
-    scca_ : SparseCCA
+    scca_ : SparseCCA or AnchoredCCA
     n_documents_ : int
         Number of training pairs.
     training_ : tuple of csr_array
@@ -166,11 +167,11 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             A folder for the results of steps of a second or more. A fit that was stopped continues from them, with the
             same result, if it has the same pairs and parameters; with others it is refused. Deleted at the end.
         preview : callable, optional
-            Called with the words of the three strongest components, a pair of lists each, before all components have
-            theirs and are tried on pairs left out. In the model a word or two of them may be others, since a document
-            counts by all words that are read.
+            Called with the words of the three strongest components that have the largest loadings, a pair of lists
+            each, before words are selected and components are tried on pairs left out. The model may leave out one or
+            two of these words.
         """
-        if isinstance(pairs, RemotePairs) and len(pairs) < MANY_PAIRS:
+        if isinstance(pairs, RemotePairs) and len(pairs) < MANY_SAMPLES:
             pairs = pairs.here()
         if not isinstance(pairs, PairedText | RemotePairs):
             raise ValueError(
@@ -211,23 +212,12 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             for _ in pairs.languages
         ]
         X, Y = learn_vectors(pairs, vectorizers)
-        model = SparseCCA(
-            self._n_components(X, Y),
-            mu=self.mu,
-            gamma=self.gamma,
-            rendering=self.rendering,
-            ridge=self.ridge,
-            feature_weights=self.feature_weights,
-            anchors=self.anchors,
-            scale="rows",
-            held_out=self.held_out,
-            n_features=self.n_words,
-            tol=self.tol,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
+        model = self._estimator(X, Y)
         with silenced(AllZeroWarning), previewed(preview and partial(_show_words, preview, vectorizers)):
-            model.fit(X, Y, groups=groups.labels)
+            if isinstance(model, SparseCCA):
+                model.fit(X, Y, groups=groups.labels)
+            else:
+                model.fit(X, Y)
         self.languages_ = tuple(pairs.languages)
         self.vectorizers_ = tuple(vectorizers)
         self.scca_ = model
@@ -239,10 +229,36 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             return 2 if self.anchors is None and n_documents >= _SHARED_WORDS else 1
         return self.min_df
 
-    def _n_components(self, X: MatrixLike, Y: MatrixLike) -> int | str:
-        if isinstance(self.n_components, str) and self.n_components == "auto" and self.anchors is not None:
-            return min(_MOST_ANCHORED, X.shape[0] - 1, X.shape[1], Y.shape[1])
-        return self.n_components
+    def _estimator(self, X: MatrixLike, Y: MatrixLike) -> SparseCCA | AnchoredCCA:
+        """The estimator of the vectors: shared factors, or the paper's components."""
+        common: dict[str, Any] = {"mu": self.mu, "scale": "rows", "tol": self.tol, "n_jobs": self.n_jobs}
+        if self.anchors is None:
+            if not (isinstance(self.gamma, str) and self.gamma == "auto"):
+                raise ValueError(f"gamma is for models with anchors; got {shown(self.gamma)}: leave it out.")
+            return SparseCCA(
+                self.n_components,
+                rendering=self.rendering,
+                ridge=self.ridge,
+                feature_weights=self.feature_weights,
+                n_features=self.n_words,
+                held_out=self.held_out,
+                random_state=self.random_state,
+                **common,
+            )
+        for name, unset in (("rendering", ("sparse",)), ("ridge", ("auto",)), ("held_out", ("auto", 0))):
+            if (value := getattr(self, name)) not in unset:
+                raise ValueError(f"{name} is for models without anchors; got {shown(value)}: leave it out.")
+        n_components: Any = self.n_components
+        if isinstance(n_components, str) and n_components == "auto":
+            n_components = min(_MOST_ANCHORED, X.shape[0] - 1, X.shape[1], Y.shape[1])
+        return AnchoredCCA(
+            n_components,
+            anchors=self.anchors,
+            gamma=self.gamma,
+            feature_weights=self.feature_weights,
+            n_features=None if isinstance(self.n_words, str) else self.n_words,
+            **common,
+        )
 
     # --- projecting ------------------------------------------------------------------------------------------------
 
@@ -372,7 +388,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
     def components(self, *, n_mate_words: int = 10) -> list[Component]:
         """All components as words and documents."""
         check_is_fitted(self)
-        if self.scca_.anchors is None:
+        if isinstance(self.scca_, SparseCCA):
             return self._factors()
         scca, (first, second) = self.scca_, self.vectorizers_
         names = self._document_names()
@@ -478,22 +494,14 @@ def _by_loading(weights: np.ndarray, loadings: np.ndarray, names: Sequence[str])
     )
 
 
-def _show_words(
-    show: Preview,
-    vectorizers: Sequence[TextVectorizer],
-    x_weights: np.ndarray,
-    y_weights: np.ndarray,
-    x_loadings: np.ndarray,
-    y_loadings: np.ndarray,
-) -> None:
-    """The strongest words of the first components, in both languages."""
-    sides = [(x_weights, x_loadings, vectorizers[0].words_), (y_weights, y_loadings, vectorizers[1].words_)]
+def _show_words(show: Preview, vectorizers: Sequence[TextVectorizer], *loadings: np.ndarray) -> None:
+    """The words of the first components with the largest loadings, in both languages."""
 
     def strongest_words(j: int) -> tuple[list[str], ...]:
-        found = (_by_loading(weights[:, j], loadings[:, j], names) for weights, loadings, names in sides)
-        return tuple([word.name for word in words[:_PREVIEWED_WORDS]] for words in found)
+        orders = (np.argsort(-each[:, j], kind="stable")[:_PREVIEWED_WORDS] for each in loadings)
+        return tuple([str(v.words_[i]) for i in order] for v, order in zip(vectorizers, orders, strict=True))
 
-    show([strongest_words(j) for j in range(x_weights.shape[1])])
+    show([strongest_words(j) for j in range(loadings[0].shape[1])])
 
 
 def _frame(rows: list[dict[str, Any]]) -> Frame:

@@ -1,5 +1,7 @@
 """Coherence: how well the strongest features of a component correlate on held-out pairs."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -12,7 +14,7 @@ __all__ = ["coherence"]
 _STRONGEST = 8  # features of a view and component
 
 
-def coherence(model: SparseCCA, held_out: tuple[Samples, Samples]) -> float:
+def coherence(model: SparseCCA, held_out: Sequence[Samples]) -> float:
     """Mean over the components, and over all pairs of one of a component's 8 strongest features of X and one of Y, of
 
         sign(l_a) sign(l_b) correlation(x_a, y_b)    on the pairs held out.

@@ -14,13 +14,13 @@ from sklearn.base import clone
 from .._checks import EmptyComponentWarning, check_count, say_once, shown, silenced
 from .._types import Frame, MatrixLike, Splitter
 from ..estimators import SparseCCA
-from ..factors import PreparedPair
+from ..factors import Prepared, count_components
 from ..parallel import Progress, run_tasks
 from ..retrieval import average_precision
-from ..samples import Groups, Pairs, Samples, consecutive_folds
+from ..samples import Samples, consecutive_folds
 from ._coherence import coherence
 from ._cross_validation import factors_to_try
-from ._search import Penalties, Trial, fits_of_a_fold, fitted_models, mean_correlation
+from ._search import Multipliers, Trial, as_params, fits_of_a_fold, mean_correlation
 
 __all__ = ["ModelPath", "model_path"]
 
@@ -148,24 +148,25 @@ def model_path(
     The path of a bilingual model: `scca.model_path(model.scca_, *model.training_).plot(names=model.languages_)`.
     """
     model = _checked(model)
-    X, Y, known = model._check_training(X, Y)
-    pairs = Pairs(X, Y, groups=Groups.of(groups, X.shape[0]))
-    folds = consecutive_folds(cv if groups is not None else _shuffled(cv, model), len(pairs), groups=pairs.groups)
-    prepared = model.prepare_checked(X, Y, known, groups=pairs.groups)
-    model.set_params(n_components=model.count_components(prepared), scale=tuple(prepared.scales.values()))
+    settings = model._settings()
+    views, _ = model._training(X, Y, groups, settings)
+    folds = consecutive_folds(cv if groups is not None else _shuffled(cv, model), len(views), groups=views.groups)
+    prepared = model.prepare_views(views)
+    n_components = count_components(prepared, model._bounded(settings, views))
+    model.set_params(n_components=n_components, scale=prepared.reading.scales)
     if mu_factors is None:
         factors = _grid(model, prepared, check_count(n_mus, "n_mus", least=3))
     else:
         factors = np.unique(factors_to_try(mu_factors, "mu_factors"))[::-1]
-    candidates = [Penalties(mu=float(factor), ridge=None) for factor in factors]
+    candidates: list[Multipliers] = [{"mu": float(factor)} for factor in factors]
 
     with silenced(EmptyComponentWarning):  # expected at large penalties
-        fitted = [_Model.of(each) for each in fitted_models(_models(model, candidates), prepared)]
+        fitted = [_Model.of(each) for each in model.fit_many(list(_models(model, candidates)), prepared)]
     tasks = (
         [(each, Trial(fold, *split, tried)) for each, tried in zip(_models(model, candidates), candidates, strict=True)]
         for fold, split in enumerate(folds)
     )
-    compute = partial(fits_of_a_fold, pairs, _measured, quiet=(EmptyComponentWarning,))
+    compute = partial(fits_of_a_fold, views, _measured, quiet=(EmptyComponentWarning,))
     done = run_tasks(compute, tasks, len(folds), "folds", n_jobs=n_jobs, progress=progress)
     say_once((fit.warned for fits in done for fit in fits), "fits of the path")
     measured = np.array([[fit.measured for fit in fits] for fits in done])  # folds, penalties, what is measured
@@ -208,24 +209,24 @@ def _n_weights(model: _Model) -> float:
     return float(np.median([np.diff(weights.indptr) for weights in (model.x_weights, model.y_weights)]))
 
 
-def _measured(model: SparseCCA, held_out: tuple[Samples, Samples]) -> tuple[float, float, float]:
+def _measured(model: SparseCCA, held_out: Sequence[Samples]) -> tuple[float, float, float]:
     """Error, correlation and coherence."""
     A, B = (model.project(samples.data, name) for samples, name in zip(held_out, "XY", strict=True))
     return 1.0 - average_precision(A, B).average_precision, mean_correlation(A, B), coherence(model, held_out)
 
 
-def _models(model: SparseCCA, candidates: Sequence[Penalties]) -> Iterator[SparseCCA]:
-    return (clone(model).set_params(mu=tried.params["mu"], n_jobs=None) for tried in candidates)
+def _models(model: SparseCCA, candidates: Sequence[Multipliers]) -> Iterator[SparseCCA]:
+    return (clone(model).set_params(**as_params(tried), n_jobs=None) for tried in candidates)
 
 
-def _grid(model: SparseCCA, prepared: PreparedPair, n_mus: int) -> np.ndarray:
+def _grid(model: SparseCCA, prepared: Prepared, n_mus: int) -> np.ndarray:
     """From where a component first loses its last weight, max |2 A't|, down to 0.05 times the automatic penalty."""
     with silenced(EmptyComponentWarning):
-        automatic = clone(model).fit_prepared(prepared)
+        automatic = next(model.fit_many([model], prepared))
     loadings = automatic.x_loadings_, automatic.y_loadings_
     most = [
         2.0 * np.max(np.abs(cosines) * np.sqrt(view.square_norms())[:, None], axis=0)
-        for cosines, view in zip(loadings, prepared.views.values(), strict=True)
+        for cosines, view in zip(loadings, prepared.views, strict=True)
     ]
     top = max(_LEAST_TOP, float(np.min(np.array(most) / automatic.mu_)))
     n_above = min(max(1, round((n_mus - 1) * np.log(top) / np.log(top / _LOWEST))), n_mus - 2)
@@ -236,20 +237,21 @@ def _checked(model: Any) -> SparseCCA:
     """A copy of the model, with the automatic penalty and no held-out folds; raises ValueError if it has no path."""
     if not isinstance(model, SparseCCA) or "mu" not in model.get_params():
         raise ValueError(f"model must be a SparseCCA; got {shown(model)}: pass for example SparseCCA(20).")
-    if model.anchors is not None or model.rendering != "sparse" or model._dual_views:
+    if model.rendering != "sparse" or model._dual_views:
         raise ValueError(
-            "model_path needs shared factors with sparse weights on the features of both views; leave anchors, "
-            "rendering, kernel and representation at their defaults."
+            "model_path needs sparse weights on the features of both views; leave rendering and kernel at their "
+            "defaults."
         )
     copy = clone(model).set_params(mu="auto", held_out=0)
-    copy._check_settings()
+    copy._settings()
     return copy
 
 
 def _shuffled(cv: Splitter, model: SparseCCA) -> Any:
     """A number of folds becomes random folds, since documents are often sorted by subject."""
     from sklearn.model_selection import KFold
+    from sklearn.utils import check_random_state
 
     if not isinstance(cv, Integral) or isinstance(cv, bool) or cv < 2:
         return cv
-    return KFold(int(cv), shuffle=True, random_state=model._draws())
+    return KFold(int(cv), shuffle=True, random_state=check_random_state(model.random_state or 0))

@@ -1,44 +1,25 @@
-"""Fits with many penalties to the training pairs of a fold, each measured on the pairs left out."""
+"""The search for penalties: many fits to the training samples of a fold, each measured on the samples left out."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from .._checks import Collector, collected, silenced
 from .._data import check_varies
-from ..estimators import SparseCCA, models_of_path
-from ..factors import PreparedPair
-from ..samples import Pairs, Samples
+from ..estimators import PairedTransformer
+from ..samples import Samples, Views
 
-__all__ = ["Fit", "Measure", "Penalties", "Trial", "fits_of_a_fold", "fitted_models", "mean_correlation"]
+__all__ = ["Fitted", "Measure", "Multipliers", "Trial", "fits_of_a_fold", "mean_correlation"]
+
+Multipliers = dict[str, float]  # of the automatic penalties, by the name of the parameter
 
 
-@dataclass(frozen=True)
-class Penalties:
-    """Multipliers of the automatic penalties and ridge; None for a ridge that does not apply."""
-
-    mu: float = 1.0
-    gamma: float = 1.0
-    ridge: float | None = 1.0
-
-    @property
-    def params(self) -> dict[str, str]:
-        """As parameters of `SparseCCA`."""
-        factors = {"mu": self.mu, "gamma": self.gamma, "ridge": self.ridge}
-        return {
-            name: "auto" if factor == 1 else f"auto*{factor!r}"
-            for name, factor in factors.items()
-            if factor is not None
-        }
-
-    @property
-    def place(self) -> tuple[float, float, float]:
-        """Sort key: grouped by ridge, largest penalties first; anchored components in the given order."""
-        return (0.0, 0.0, 0.0) if self.ridge is None else (self.ridge, -self.gamma, -self.mu)
+def as_params(multipliers: Multipliers) -> dict[str, str]:
+    """Multipliers of automatic penalties as parameters of an estimator."""
+    return {name: "auto" if factor == 1 else f"auto*{factor!r}" for name, factor in multipliers.items()}
 
 
 @dataclass(frozen=True)
@@ -48,60 +29,60 @@ class Trial:
     fold: int
     train: np.ndarray
     test: np.ndarray
-    penalties: Penalties
+    multipliers: Multipliers
 
     def __str__(self) -> str:
-        settings = ", ".join(f"{name}={value}" for name, value in self.penalties.params.items())
+        settings = ", ".join(f"{name}={value}" for name, value in as_params(self.multipliers).items())
         return f"fold {self.fold} with {settings}"
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fitted:
     """The measurement of a trial, and its warnings."""
 
     measured: Any
     warned: Collector
 
 
-# a function of a fitted model and both views of the held-out pairs
-Measure = Callable[[SparseCCA, tuple[Samples, Samples]], Any]
+# a function of a fitted model and the held-out samples of every view
+Measure = Callable[[Any, Sequence[Samples]], Any]
 
 
 def fits_of_a_fold(
-    pairs: Pairs,
+    views: Views,
     measure: Measure,
-    task: Sequence[tuple[SparseCCA, Trial]],
+    task: Sequence[tuple[PairedTransformer, Trial]],
     quiet: tuple[type[Warning], ...] = (),
-) -> list[Fit]:
-    """All fits of a fold, to the same prepared pairs, one in memory at a time; `quiet` warnings are dropped."""
+) -> list[Fitted]:
+    """All fits of a fold, to the same prepared views, one in memory at a time; `quiet` warnings are dropped.
+
+    Fits with the same ridge follow each other, and the largest penalties come first: each fit of shared factors starts
+    from the previous one.
+    """
     first_model, first = task[0]
-    training = pairs.training(first.train)
-    for name, view in zip("XY", training, strict=True):
-        if first_model.center and name not in pairs.precomputed:
+    training = views.rows(first.train)
+    for name, data, is_kernel in zip(views.names, training.data, views.precomputed, strict=True):
+        if first_model.center and not is_kernel:
             check_varies(
-                view,
+                data,
                 f"{name} in the training pairs of fold {first.fold}",
                 "pass other folds, for example KFold(shuffle=True)",
             )
     with _named(first):
-        prepared = first_model.prepare_checked(*training, groups=pairs.groups.chosen(first.train))
-    held_out = pairs.held_out(first.test, first.train)
-    order = sorted(range(len(task)), key=lambda position: task[position][1].penalties.place)
-    models = fitted_models([task[position][0] for position in order], prepared)
-    fits: dict[int, Fit] = {}
+        prepared = first_model.prepare_views(training)
+    held_out = views.held_out(first.test, first.train)
+    order = sorted(range(len(task)), key=lambda position: _place(task[position][1].multipliers))
+    models = first_model.fit_many([task[position][0] for position in order], prepared)
+    fits: dict[int, Fitted] = {}
     for position in order:
         trial = task[position][1]
         with _named(trial), collected(str(trial)) as warned, silenced(*quiet):
-            fits[position] = Fit(measure(next(models), held_out), warned)
+            fits[position] = Fitted(measure(next(models), held_out), warned)
     return [fits[position] for position in range(len(task))]
 
 
-def fitted_models(models: Iterable[SparseCCA], prepared: PreparedPair) -> Iterator[SparseCCA]:
-    """Copies of the models, one after another, fitted to the same pairs; common parts are computed once."""
-    models = list(models)
-    if models[0].anchors is None:
-        return models_of_path(models, prepared)
-    return (clone(model).fit_prepared(prepared) for model in models)
+def _place(multipliers: Multipliers) -> tuple[float, float]:
+    return multipliers.get("ridge", 0.0), -multipliers["mu"]
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """Kernel functions by name, as a callable or precomputed, as in scikit-learn."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, aslinearoperator, eigsh
 
+from .._checks import check_keywords, shown
 from .._types import MatrixLike
 
 __all__ = ["Kernel", "check_kernel_matrix", "check_positive_semidefinite", "check_symmetric"]
@@ -21,21 +21,48 @@ _FEW_SAMPLES = 500  # up to which all eigenvalues are computed
 _ARPACK: dict[str, Any] = {"tol": 1e-3, "ncv": 30, "maxiter": 30}
 
 
-@dataclass(frozen=True)
 class Kernel:
-    """k(x, y): one of scikit-learn's pairwise kernels, a function of two rows, or "precomputed"."""
+    """A kernel with its parameters: one of scikit-learn's pairwise kernels, a function of two rows, or "precomputed".
 
-    function: str | Callable[..., Any] = "linear"
-    params: Mapping[str, Any] = field(default_factory=dict)
+    Parameters
+    ----------
+    function : str or callable, default="linear"
+        A name from `sklearn.metrics.pairwise.pairwise_kernels`, "precomputed" for a view that is the kernel matrix
+        itself, or a function of two rows.
+    params : mapping, optional
+        Parameters of the kernel, as an alternative to naming them.
+    **named
+        Parameters of the kernel.
 
-    def __post_init__(self) -> None:
+    Examples
+    --------
+    >>> import scca
+    >>> scca.Kernel("rbf", gamma=0.1)
+    Kernel('rbf', gamma=0.1)
+    """
+
+    def __init__(
+        self, function: str | Callable[..., Any] = "linear", params: Mapping[str, Any] | None = None, **named: Any
+    ):
         from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS  # imported late: only kernels need it
 
+        check_keywords(params, "params of a kernel")
+        self.function, self.params = function, {**(params or {}), **named}
         names = [*sorted(PAIRWISE_KERNEL_FUNCTIONS), "precomputed"]
-        if not callable(self.function) and self.function not in names:
-            raise ValueError(f"kernel must be a callable or one of {', '.join(names)}; got {self.function!r}.")
+        if not callable(function) and function not in names:
+            raise ValueError(f"kernel must be a callable or one of {', '.join(names)}; got {shown(function)}.")
         if self.params and (self.linear or self.precomputed):
-            raise ValueError(f"the {self.function} kernel takes no kernel_params; got {dict(self.params)}.")
+            raise ValueError(f"the {function} kernel takes no parameters; got {self.params}: leave them out.")
+
+    def __repr__(self) -> str:
+        params = "".join(f", {name}={value!r}" for name, value in self.params.items())
+        return f"Kernel({self.function!r}{params})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kernel) and (self.function, self.params) == (other.function, other.params)
+
+    def __hash__(self) -> int:
+        return hash((self.function, *sorted(self.params)))
 
     @property
     def precomputed(self) -> bool:

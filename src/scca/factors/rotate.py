@@ -1,17 +1,18 @@
-"""Rotation to simple structure: factors that concern few features and few samples each."""
+"""Rotating: factors to simple structure, so that each concerns few features and few samples."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .._arrays import column_blocks
 from ..parallel import inner, map_threads, one_blas_thread, parts
+from ..views import PreparedView, PrimalView
+from . import constants
 
-__all__ = ["Rotation", "equalized", "varimax"]
+__all__ = ["Rotation", "equalized", "simple_structure", "varimax"]
 
 _MAX_ITER = 1000
-_DAMPING = 0.1  # of the mean squared norm of a row: rows far below it are mostly noise, and stay small
 _TOLERANCE = 1e-7  # relative gain of the criterion per iteration
 _ROWS = 2048  # per task of a thread
 _FEW_FACTORS = 32  # whose fourth moments take little memory
@@ -33,13 +34,30 @@ class Rotation:
         return cls(stored["matrix"], bool(stored["converged"]))
 
 
+def simple_structure(views: Sequence[PreparedView], correlations: Sequence[np.ndarray], values: np.ndarray) -> Rotation:
+    """The rotation of factors T, whose columns are orthogonal and as long as `values`; the longest rotated one first.
+
+    `correlations` are A_v'T of every view. The sign of a factor makes the few large loadings positive.
+    """
+    # each view in its own unit, so that the one with the larger numbers does not decide alone
+    found = [each / np.sqrt(view.unit) for view, each in zip(views, correlations, strict=True)]
+    loadings = np.vstack(
+        [each[view.varying] if isinstance(view, PrimalView) else each for view, each in zip(views, found, strict=True)]
+    )
+    rotation = varimax(equalized(loadings))
+    sizes = np.linalg.norm(values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
+    R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
+    skewness = sum(np.sum((loadings[rows] @ R) ** 3, axis=0) for rows in column_blocks(*loadings.shape[::-1]))
+    return Rotation(R * np.where(skewness < 0, -1.0, 1.0), rotation.converged)
+
+
 def equalized(loadings: np.ndarray) -> np.ndarray:
     """Rows of about unit norm (Kaiser's normalisation), so that large features do not dominate the rotation.
 
     Small rows stay small: row / sqrt(||row||^2 + 0.1 times the mean of ||row||^2).
     """
     squares = np.einsum("ij,ij->i", loadings, loadings)
-    damped = squares + _DAMPING * squares.mean()
+    damped = squares + constants.ROW_DAMPING * squares.mean()
     return loadings / np.sqrt(np.where(damped > 0, damped, 1.0))[:, None]
 
 

@@ -1,16 +1,77 @@
-"""Samples that belong together: left out together, and permuted as whole blocks."""
+"""Views of the same samples: rows of them, groups that belong together, sums over samples wherever they are."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import lgamma
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._arrays import chosen_rows
 from .._wording import counted, setting
 
-__all__ = ["Groups"]
+__all__ = ["AllBut", "Groups", "Samples", "Views", "each", "remote_blocks_of", "summed"]
+
+
+class Samples(NamedTuple):
+    """Samples of a view that a model was not fitted to.
+
+    `diagonal` is k(x, x) of every sample where the view is a precomputed kernel, and None otherwise.
+    """
+
+    data: Any
+    diagonal: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """Two or more views of the same samples, checked, to be split and permuted.
+
+    Attributes
+    ----------
+    data : tuple of ndarray, sparse matrix or BlockRows
+        Row i of every view is the same sample, unless `orders` says otherwise.
+    groups : Groups
+        Which samples belong together.
+    names : tuple of str
+        Of the views, for messages.
+    precomputed : tuple of bool
+        Which views are kernel matrices, whose samples are both rows and columns.
+    orders : tuple of ndarray of int or None
+        Sample i is row `orders[v][i]` of view v; None for row i.
+    """
+
+    data: tuple[Any, ...]
+    groups: "Groups"
+    names: tuple[str, ...] = ("X", "Y")
+    precomputed: tuple[bool, ...] = (False, False)
+    orders: tuple[np.ndarray | None, ...] = (None, None)
+
+    def __len__(self) -> int:
+        return self.data[0].shape[0]
+
+    def permuted(self, *orders: np.ndarray | None) -> "Views":
+        """The same views with other rows paired: sample i is row orders[v][i] of view v."""
+        return replace(self, orders=orders)
+
+    def rows(self, rows: "np.ndarray | AllBut") -> "Views":
+        """The same views of some samples, to learn from."""
+        rows = rows if remote_blocks_of(self.data) else np.asarray(rows)
+        data = tuple(samples.data for samples in self.held_out(rows, rows))
+        return replace(self, data=data, groups=self.groups.chosen(rows), orders=(None,) * len(data))
+
+    def held_out(self, rows: Any, training_rows: Any) -> list[Samples]:
+        """The samples `rows` of every view, as input for a model fitted to the samples `training_rows`."""
+        found = []
+        for data, is_kernel, order in zip(self.data, self.precomputed, self.orders, strict=True):
+            here, there = (rows, training_rows) if order is None else (order[rows], order[training_rows])
+            found.append(
+                Samples(data[here][:, there], data.diagonal()[here])
+                if is_kernel
+                else Samples(chosen_rows(data, here), None)
+            )
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,3 +191,43 @@ class Groups:
         sizes = np.bincount(self.labels)
         members = np.split(self._by_group, self._starts[1:])
         return [np.array([members[g] for g in np.flatnonzero(sizes == size)]) for size in np.unique(sizes)]
+
+
+class AllBut:
+    """The numbers 0 to n - 1 without some, which are sorted; an array of them if one is asked for."""
+
+    def __init__(self, n: int, left_out: np.ndarray):
+        self.n, self.left_out = n, left_out
+
+    def __len__(self) -> int:
+        return self.n - len(self.left_out)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.delete(np.arange(self.n), self.left_out)
+
+
+# --- sums over samples ------------------------------------------------------------------------------------------------
+
+
+def remote_blocks_of(items: Sequence[Any]) -> Any:
+    """The blocks, `RemoteBlocks`, that hold the samples of these items; None if the samples are in memory."""
+    found = (getattr(item, "remote", None) for item in items)
+    return next((blocks for blocks in found if blocks is not None), None)
+
+
+def summed(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
+    """`function(items, *arguments)`, which sums over samples; remote samples are summed over their blocks.
+
+    The function stands at the top of a module, and returns arrays or numbers, or lists of them.
+    """
+    blocks = remote_blocks_of(items)
+    return function(items, *arguments) if blocks is None else blocks.summed(function, items, arguments)
+
+
+def each(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
+    """`function(items, *arguments)`, which returns one value per sample; values of remote samples stay with them.
+
+    The result has a `mean()`, and can be one of the items of another function.
+    """
+    blocks = remote_blocks_of(items)
+    return function(items, *arguments) if blocks is None else blocks.values(function, items, arguments)

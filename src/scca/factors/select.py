@@ -1,23 +1,138 @@
-"""Elastic nets of all factors in a view, which share their products with the data."""
+"""Selecting: few coordinates of each view for each factor, by elastic nets that share their products with the data."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 
-from ..parallel import map_threads
+from .._checks import Penalty
+from ..parallel import map_threads, one_blas_thread
 from ..progress import report
 from ..solver import ComponentResult, solve_restricted, warn_of_gap
-from ..views import PrimalView, View
+from ..views import PreparedView, PrimalView, View
+from . import constants
 from ._grams import grams
 from ._products import Products
+from .find import ridge_of
 
-__all__ = ["Nets"]
+if TYPE_CHECKING:
+    from .settings import Settings
+
+__all__ = ["Nets", "Selection", "results_as_arrays", "results_of_arrays"]
 
 _FIRST = 75  # coordinates added at first
 _NOT_MANY_MORE = 2  # times as many
 _LEFT = 1 / 3  # of the time that nets take, at the end of each round: fewer and fewer are open
 _INNER_SHARE = 0.1  # of the tolerance, to which a working set is solved
+_OF_RESULTS = ("objective", "dual_gap", "mu", "gamma", "n_iter", "n_passes", "converged")
+_ROOM = 2  # times the most weights: features among which a penalty is searched at first
+_NEAR = 1.02  # ratio of two penalties that are close enough
+_POWERS = (0.3, 3.0)  # bounds on the power of the penalty that the number of weights is taken to fall with
+_STEPS = (0.5, 2.0)  # bounds on the ratio of a penalty to the one tried before
+_INSIDE = (0.25, 0.75)  # where between two penalties, one too low and one that need not be so high, the next one lies
+_TRIALS = 100  # of penalties; far fewer suffice unless products overflow
+
+
+class Selection:
+    """The coordinates of one view that are selected for every factor, at one penalty after another.
+
+    Each penalty starts from the solution of the one before. `correlations` are A'T, `squares` ||t||^2 of every factor.
+    """
+
+    def __init__(self, view: PreparedView, correlations: np.ndarray, squares: np.ndarray, settings: "Settings"):
+        self._entry = 2.0 * np.abs(correlations)  # the penalty below which a coordinate alone would get a weight
+        room = _ROOM * settings.most_weights
+        self._nets = Nets(view, correlations, squares, ridge_of(settings, view), **settings.effort, room=room)
+        self._automatic: list[ComponentResult] | None = None
+        self._before: tuple[Penalty, list[ComponentResult]] | None = None
+
+    def at(self, settings: "Settings") -> list[ComponentResult]:
+        """The elastic net of each factor at the penalty of these settings."""
+        if self._before is None or self._before[0] != settings.mu:
+            with one_blas_thread():  # each thread solves one factor
+                self._before = settings.mu, self._selected(settings.mu, settings.most_weights)
+        return self._before[1]
+
+    def _selected(self, penalty: Penalty, most_weights: int) -> list[ComponentResult]:
+        """The elastic nets at `penalty`; the automatic one allows at most `most_weights` weights per factor."""
+        if penalty.value is not None:
+            return self._solved(np.full(self._entry.shape[1], penalty.value))
+        if self._automatic is None:
+            self._automatic = self._automatically_selected(most_weights)
+        if penalty.factor == 1.0:
+            return self._automatic
+        return self._solved(penalty.factor * np.array([result.mu for result in self._automatic]))
+
+    def _solved(self, mus: np.ndarray) -> list[ComponentResult]:
+        found = self._nets.solve(dict(enumerate(mus.tolist())))
+        return [found[j] for j in range(len(mus))]
+
+    def _automatically_selected(self, most_weights: int) -> list[ComponentResult]:
+        """Each factor at its own penalty, found among the features of its working set."""
+        n_read = max(np.count_nonzero(self._entry.any(axis=1)), 1)
+        mus = constants.PENALTY_SHARE * self._entry.sum(axis=0) / n_read
+        found = self._nets.solve(
+            {j: partial(_few_weights, self._entry[:, j], float(mu), most_weights) for j, mu in enumerate(mus)}
+        )
+        return [found[j] for j in range(len(mus))]
+
+
+def _few_weights(
+    entry: np.ndarray, mu: float, most: int, count_at: Callable[[float], int], before: float | None
+) -> float:
+    """The penalty `mu` or, if that gives too many weights, about the smallest that does not, searched from `before`.
+
+    `entry` is |2 A't|, the penalty below which each feature alone would get a weight. The search comes from above,
+    where solutions have few weights and take little time, and expects the number of weights to be a power of the
+    penalty, through the last two that were tried.
+    """
+    if (at := before) is None:
+        above = entry[entry > mu]
+        at = mu if len(above) <= most else float(np.partition(above, -most)[-most])
+    few, too_low, last, power = np.inf, 0.0, None, 1.0
+    for _ in range(_TRIALS):
+        count = count_at(at)
+        if count > most:
+            too_low = at
+        elif at <= mu or count >= constants.ENOUGH_WEIGHTS * most:
+            return at
+        else:
+            few = at
+        if few <= _NEAR * too_low:
+            break
+        here = np.log(at), np.log(max(count, 1))
+        if last is not None and here[0] != last[0]:
+            power = float(np.clip((last[1] - here[1]) / (here[0] - last[0]), *_POWERS))
+        last = here
+        guess = at * float(np.clip((count / (np.sqrt(constants.ENOUGH_WEIGHTS) * most)) ** (1.0 / power), *_STEPS))
+        if too_low > 0.0 and few < np.inf:  # well inside the bounds, so that they approach each other
+            between = np.log(guess / too_low) / np.log(few / too_low)
+            guess = too_low * (few / too_low) ** float(np.clip(between, *_INSIDE))
+        at = max(mu, guess)
+    return few if few < np.inf else at
+
+
+def results_as_arrays(selected: Sequence[ComponentResult]) -> dict[str, np.ndarray]:
+    """The solutions of elastic nets, for a checkpoint."""
+    weights = sp.csc_array(np.column_stack([result.w for result in selected]))
+    stored = {"data": weights.data, "indices": weights.indices, "indptr": weights.indptr}
+    stored["shape"] = np.array(weights.shape)
+    return stored | {name: np.array([getattr(result, name) for result in selected]) for name in _OF_RESULTS}
+
+
+def results_of_arrays(stored: Mapping[str, np.ndarray]) -> list[ComponentResult]:
+    parts = stored["data"], stored["indices"], stored["indptr"]
+    weights = sp.csc_array(parts, shape=tuple(stored["shape"])).toarray()
+    return [
+        ComponentResult(w=weights[:, j], e=None, **{name: stored[name][j].item() for name in _OF_RESULTS})
+        for j in range(weights.shape[1])
+    ]
+
+
+# --- elastic nets -----------------------------------------------------------------------------------------------------
 
 CountAt = Callable[[float], int]
 Search = Callable[[CountAt, float | None], float]

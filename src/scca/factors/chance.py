@@ -1,0 +1,483 @@
+"""Chance: whether the views share anything, how many factors, and whether samples are near copies of each other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from math import exp, isnan
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from .._wording import counted
+from ..parallel import map_threads, one_blas_thread, parts
+from ..progress import from_checkpoint, report
+from ..samples import Groups
+from ..views import PreparedView, View
+from . import constants
+from .constants import LEADING
+from .find import Spectrum, spectrum_of
+
+__all__ = [
+    "Sharing",
+    "WhitenedPair",
+    "associations",
+    "can_refit",
+    "count_from",
+    "is_doubtful",
+    "near_copies",
+    "p_values",
+    "refitted_test",
+    "standardized",
+    "strongest_features",
+    "verdict",
+    "window_strengths",
+]
+
+_ROUNDING = 1e-9  # statistics that differ by less are equal
+_STEPS = 2  # of the iteration that finds leading factors
+_MOST_ENTRIES = 1 << 22  # of the scores that a thread has in memory at a time
+_FEW_ENTRIES = 1 << 17  # of scores that are not worth several threads
+_MOST_ORDERS = 50  # that a thread treats at a time, of more
+_MOST_PRODUCTS = 1e9  # of values of two features, for all orders
+_DEPENDENT = 1e-5  # share of a column's length that is rounding error
+_SEED = 0
+_LOOKED_AT = 500  # samples, of more than that, that tell whether many have a near copy
+_ROWS = 512  # whose cosines are in memory at a time
+_FEW = 100  # samples below which a test that finds nothing may well have missed something
+
+
+# --- the test ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Sharing:
+    """The test whether the views share anything.
+
+    Attributes
+    ----------
+    p_value : float
+    null : ndarray
+        How well the leading factors hold on samples left out, by `window_strengths`, in all orders but the given one.
+    partitions : sequence of sequences of ndarray of int
+        The parts of the samples that are left out in turn.
+    """
+
+    p_value: float
+    null: np.ndarray
+    partitions: Sequence[Sequence[np.ndarray]]
+
+
+def refitted_test(
+    views: Sequence[PreparedView], ridges: Sequence[float], groups: Groups, random_state: np.random.RandomState
+) -> Sharing | None:
+    """The test whether the views are related; None if there are too many samples, or too few.
+
+    Three statistics of how the views go together are compared with those of 199 orders in which the samples of all
+    views but the first are permuted, whole groups at a time:
+
+    - how well the leading factors of some samples hold on the others, with the ridge of the fit: this finds what is
+      shared beside strong variance of one view alone;
+    - the same with nearly no whitening: this finds what is shared by strong directions, where features are many;
+    - the strongest association of a feature of one view with a feature of another: this finds single features.
+
+    Of more than two views, each is the mean over all pairs of views. For each statistic, every order has a rank; the
+    p-value is the share of orders, the given one included, whose best rank is at least as good. So it is exact for
+    independent views, since it does to permuted samples whatever it does to the given ones. Factors have dense weights
+    without selection, so that they are found again quickly.
+    """
+    effort = _effort(groups, [min(view.shape) for view in views])
+    if effort is None:
+        return None
+    rng = np.random.default_rng(random_state.randint(2**31 - 1))
+    n_folds, n_partitions = effort
+    partitions = [groups.parts(n_folds, rng) for _ in range(n_partitions)]
+    given = np.arange(groups.n)
+    orders = [np.broadcast_to(given, (1 + constants.PERMUTATIONS, groups.n))]
+    orders += [np.array([given, *groups.orders(constants.PERMUTATIONS, rng)]) for _ in views[1:]]
+
+    def statistics() -> np.ndarray:
+        report("permuted pairs", 0, 1)
+        large = [constants.LARGE_RIDGE * groups.n * view.unit for view in views]
+        found = []
+        for v, u in combinations(range(len(views)), 2):
+            pair, relative = [views[v], views[u]], _relative(orders[v], orders[u])
+            whitened = (WhitenedPair.of(pair, [at[v], at[u]], groups) for at in (ridges, large))
+            held = [each.associations(relative, partitions) for each in whitened]
+            found.append([*held, strongest_features(pair, relative)])
+        small, big, features = (_mean(each) for each in zip(*found, strict=True))
+        return np.array([window_strengths(small)[:, 0], window_strengths(big)[:, 0], features])
+
+    values = from_checkpoint("permuted pairs", statistics, lambda values: {"statistics": values}, _stored_statistics)
+    return Sharing(_combined(values), values[0, 1:], partitions)
+
+
+def _relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """For every order, the row of the second view that row i of the first is paired with."""
+    relative = np.empty_like(second)
+    np.put_along_axis(relative, np.ascontiguousarray(first), second, axis=1)
+    return relative
+
+
+def _mean(found: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean over pairs of views, which may have different numbers of factors."""
+    fewest = min(each.shape[-1] for each in found) if found[0].ndim > 1 else None
+    return np.mean([each if fewest is None else each[:, :fewest] for each in found], axis=0)
+
+
+def _stored_statistics(stored: Mapping[str, np.ndarray]) -> np.ndarray:
+    return stored["statistics"]
+
+
+def _combined(statistics: np.ndarray) -> float:
+    """The p-value of the first order, with several statistics (rows) of all orders (columns)."""
+    ranks = np.sum(statistics[:, None, :] >= statistics[:, :, None] * (1 - _ROUNDING), axis=2)
+    best = ranks.min(axis=0)
+    return float(np.mean(best <= best[0]))
+
+
+def can_refit(groups: Groups, shapes: Sequence[tuple[int, int]]) -> bool:
+    """Whether views of these shapes are small enough for `refitted_test`."""
+    return _effort(groups, [min(shape) for shape in shapes]) is not None
+
+
+def _effort(groups: Groups, ranks: Sequence[int]) -> tuple[int, int] | None:
+    """Folds of a partition, and partitions: as many as take little time beside a fit."""
+    work = float(groups.n * sum(ranks))
+    has_many = groups.n >= constants.MANY_SAMPLES
+    if groups.n < constants.FEWEST_HELD_OUT or has_many or work > constants.MOST_WORK:
+        return None
+    n_folds = min(int(np.clip(round(constants.MEDIUM_WORK / work), *constants.TEST_FOLDS)), groups.n_groups)
+    leaves_each_out = n_folds == groups.n_groups  # then all partitions are the same
+    return n_folds, 1 if leaves_each_out else int(np.clip(constants.SMALL_WORK / work, 1, constants.TEST_PARTITIONS))
+
+
+def count_from(found: np.ndarray, sharing: Sharing) -> int:
+    """How many factors, strongest first, come before five in a row that are no better than chance.
+
+    `found` are the associations of all factors on samples left out. The factors after the last shared one are taken to
+    hold by chance as well as the first ones of permuted samples.
+    """
+    strengths = window_strengths(found)
+    n_better = np.array([np.count_nonzero(sharing.null >= strength) for strength in strengths])
+    return count_before_chance((1 + n_better) / (1 + len(sharing.null)))
+
+
+def count_before_chance(p_values: np.ndarray) -> int:
+    """How many factors come before the first whose p-value is no better than chance; at least one."""
+    chance = np.flatnonzero(p_values > constants.CHANCE)
+    return max(1, int(chance[0])) if len(chance) else len(p_values)
+
+
+def p_values(scores: Sequence[np.ndarray], groups: Groups, rng: np.random.Generator) -> np.ndarray:
+    """For each factor, the p-value of its strength with the next four, on samples that were left out of a single fit.
+
+    By permuting these samples, which needs no further fit and is exact. Samples left out of several fits must not be
+    permuted so: each fit has learnt from the samples that others leave out.
+    """
+    first, *others = [standardized(each) for each in scores]
+    found = window_strengths(mean_associations([first, *others], groups))
+    orders = [groups.orders(constants.PERMUTATIONS, rng) for _ in others]
+    null = []
+    for drawn in zip(*orders, strict=True):
+        permuted = [each[order] for each, order in zip(others, drawn, strict=True)]
+        null.append(window_strengths(mean_associations([first, *permuted], groups)))
+    return (1 + np.count_nonzero(np.array(null) >= found, axis=0)) / (1 + constants.PERMUTATIONS)
+
+
+def mean_associations(scores: Sequence[np.ndarray], groups: Groups) -> np.ndarray:
+    """`associations` of every factor, mean over all pairs of views."""
+    return np.mean([associations(A, B, groups) for A, B in combinations(scores, 2)], axis=0)
+
+
+def standardized(scores: np.ndarray) -> np.ndarray:
+    """Centred columns of unit norm; constant ones become 0."""
+    centred = scores - scores.mean(axis=0)
+    norms = np.linalg.norm(centred, axis=0)
+    return centred / np.where(norms > 0, norms, 1.0)
+
+
+# --- the verdict ------------------------------------------------------------------------------------------------------
+
+
+def is_doubtful(p_value: float) -> bool:
+    """Whether the test did not show that the pairs share anything."""
+    return p_value > constants.CHANCE
+
+
+def verdict(p_value: float, groups: Groups) -> str:
+    """What was tested, and what follows from it."""
+    if isnan(p_value):
+        return f"nothing is known about new pairs: at least {constants.FEWEST_HELD_OUT} are needed to leave any out."
+    if not is_doubtful(p_value):
+        return (
+            "the pairs share more than chance: the two views of a pair go together better than those of permuted pairs "
+            f"(p = {p_value:.2g})."
+        )
+    n = groups.n_groups
+    independent = (
+        counted(n, "pair") if groups.labels is None else f"{counted(groups.n, 'pair')} in {counted(n, 'group')}"
+    )
+    n_orders = exp(min(groups.log_orders, 700.0))
+    if n_orders < 1 / constants.CHANCE:
+        return (
+            f"these {independent} cannot tell whether they share more than chance: groups change places with groups of "
+            f"the same size, in {n_orders:.0f} orders, and a p-value of {constants.CHANCE:g} needs "
+            f"{1 / constants.CHANCE:.0f}; add groups, or make them equally large."
+        )
+    found = (
+        f"the two views of a pair do not go together clearly better than those of permuted pairs (p = {p_value:.2g})"
+    )
+    if n < _FEW:
+        return f"these {independent} cannot tell whether they share more than chance: {found}; add pairs."
+    return (
+        f"the pairs share no more than chance, as far as {independent} can tell: {found}; check that both sides of "
+        "each pair belong together."
+    )
+
+
+# --- near copies ------------------------------------------------------------------------------------------------------
+
+
+def near_copies(views: Sequence[View]) -> tuple[Groups, float] | None:
+    """Near copies as groups, and the share of the samples that have one; None if there are few.
+
+    The views' spectra have been computed by then, so that cosines cost little.
+    """
+    spectra = [spectrum_of(view) for view in views]
+    n = views[0].shape[0]
+    if max(s.values.sum() ** 2 / np.sum(s.values**2) for s in spectra) < constants.LEAST_DIMENSION:
+        return None
+    rng = np.random.default_rng(0)
+    some = np.sort(rng.permutation(n)[:_LOOKED_AT])
+    if len(np.unique(_alike(spectra, some)[0])) < constants.MANY_COPIES * len(some):
+        return None
+    first, second = _alike(spectra, np.arange(n))
+    share = len(np.unique(first)) / n
+    n_groups, labels = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(n, n)))
+    if n_groups < 2 or share < constants.MANY_COPIES:
+        return None
+    return Groups.of(labels, n), share
+
+
+def _alike(spectra: Sequence[Spectrum], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of different samples, the first of each among `rows`, that are alike in all views."""
+    unit = []
+    for spectrum in spectra:
+        samples = spectrum.vectors * np.sqrt(spectrum.values)
+        norms = np.linalg.norm(samples, axis=1, keepdims=True)
+        small = norms <= 1e-6 * norms.max(initial=0.0)  # empty samples are alike without meaning anything
+        unit.append(np.where(small, 0.0, samples) / np.where(small, 1.0, norms))
+    first, second = [], []
+    for part in parts(0, len(rows), _ROWS):
+        some = rows[part]
+        alike = np.logical_and.reduce([samples[some] @ samples.T >= constants.NEAR_COPY for samples in unit])
+        alike[np.arange(len(some)), some] = False
+        one, other = np.nonzero(alike)
+        first.append(some[one])
+        second.append(other)
+    return np.concatenate(first), np.concatenate(second)
+
+
+# --- leading factors of permuted samples ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class WhitenedPair:
+    """Two views, whitened with a ridge: G_v = A_v (A_v'A_v + ridge)^-1/2, centred, in coordinates of few columns.
+
+    The factors of paired rows are the singular vectors of G_x'G_y. Whitening does not depend on which rows are paired,
+    so that permuted pairs need no new one.
+
+    Attributes
+    ----------
+    x, y : ndarray of shape (n, rank)
+    groups : Groups
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    groups: Groups
+
+    @classmethod
+    def of(cls, views: Sequence[View], ridges: Sequence[float], groups: Groups) -> "WhitenedPair":
+        x, y = map(_whitened, views, ridges)
+        return cls(x, y, groups)
+
+    @property
+    def n_factors(self) -> int:
+        return min(self.x.shape[1], self.y.shape[1])
+
+    def associations(
+        self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int = LEADING
+    ) -> np.ndarray:
+        """How strongly each leading factor holds on pairs left out, for every order of the samples of y.
+
+        The factors of all parts of the samples but one are found, strongest first, and the part left out is scored,
+        for each part of a partition in turn; then `associations` of the scores of all samples.
+
+        Parameters
+        ----------
+        orders : ndarray of int of shape (n_orders, n)
+            Row i of x is paired with row order[i] of y.
+        partitions : sequence of sequences of ndarray of int
+            Each divides the samples into parts. Associations are averaged over partitions.
+        n_factors : int
+
+        Returns
+        -------
+        ndarray of shape (n_orders, n_factors)
+        """
+        n_factors = min(n_factors, self.n_factors)
+        if not n_factors:  # a view that does not vary
+            return np.zeros((len(orders), 1))
+        at_once = _at_once(len(self.x) * n_factors, len(orders))
+        chunks = [orders[part] for part in parts(0, len(orders), at_once)]
+        with one_blas_thread():  # the same order of sums for any number of threads
+            found = map_threads(partial(self._of_orders, partitions=partitions, n_factors=n_factors), chunks)
+        return np.concatenate(found)
+
+    def _of_orders(self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int) -> np.ndarray:
+        total = np.zeros((len(orders), n_factors))
+        there, back = _places(orders), _places(np.argsort(orders, axis=1))
+        for partition in partitions:
+            products = np.empty((len(self.x), len(orders), n_factors))
+            for left_out in partition:
+                products[left_out] = self._products_left_out(there, back, left_out, n_factors)
+            total += _studentised(products, self.groups)
+        return total / len(partitions)
+
+    def _products_left_out(
+        self, there: np.ndarray, back: np.ndarray, left_out: np.ndarray, n_factors: int
+    ) -> np.ndarray:
+        """The two views' scores of the samples left out, multiplied, for every order and factor.
+
+        Factors by subspace iteration from the same random start: with M = G_x'G_y over the other pairs, two steps of
+        V = orthonormal(M'M V), then the singular vectors of M V.
+        """
+        training = self.x.copy()
+        training[left_out] = 0.0
+
+        def from_y(V: np.ndarray) -> np.ndarray:
+            return _times(training.T, _reordered(_times(self.y, V), there))
+
+        def from_x(U: np.ndarray) -> np.ndarray:
+            return _times(self.y.T, _reordered(_times(training, U), back))
+
+        start = np.random.default_rng(_SEED).standard_normal((self.y.shape[1], 1, n_factors)).astype(self.y.dtype)
+        V = np.broadcast_to(start, (self.y.shape[1], there.shape[1], n_factors))
+        for _ in range(_STEPS):
+            V = _orthonormal(from_x(from_y(V)))
+        U = from_y(V)
+        squares, R = np.linalg.eigh(_inner(U))
+        R = R[:, :, ::-1]  # the strongest first
+        y_scores = _reordered(_times(self.y, V), there)[left_out]
+        x_scores = _times(self.x[left_out], U)  # of the length of their singular value, which is divided out later
+        return (
+            _turned(x_scores, R)
+            * _turned(y_scores, R)
+            / np.sqrt(np.maximum(squares[:, ::-1], np.finfo(np.float32).tiny))
+        )
+
+
+def associations(A: np.ndarray, B: np.ndarray, groups: Groups) -> np.ndarray:
+    """How strongly scores of both views, of mean 0, go together: sum(a b) / sqrt(sum((a b)^2)) for each column.
+
+    With sums over groups in place of single products. It is not the correlation: samples that have much of a strong
+    factor vary little in both views, and a common scale makes correlations larger by chance than those of permuted
+    pairs.
+    """
+    return _studentised(A * B, groups)
+
+
+def _studentised(products: np.ndarray, groups: Groups) -> np.ndarray:
+    sums = groups.sums(products)
+    spread = np.sqrt(np.sum(sums * sums, axis=0))
+    return sums.sum(axis=0) / np.where(spread > 0, spread, 1.0)
+
+
+def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
+    """The largest |association| of a feature of one view with a feature of the other, for every order of the second.
+
+    Of many features, those that vary most. A kernel has no features: its samples take their place.
+    """
+    n = len(orders[0])
+    features = [_leading_features(view, _MOST_PRODUCTS / (n * len(orders))) for view in views]
+    x, y = (values - values.mean(axis=0) for values in features)
+    if not x.shape[1] * y.shape[1]:  # a view that does not vary
+        return np.zeros(len(orders))
+    x_squares, y_squares = x * x, y * y
+
+    def largest(some: np.ndarray) -> np.ndarray:
+        squares = x_squares.T @ y_squares[some]
+        found = (x.T @ y[some]) ** 2 / np.where(squares > 0, squares, 1.0)
+        return np.sqrt(found.max(axis=(1, 2)))
+
+    at_once = max(1, _FEW_ENTRIES // max(x.shape[1] * y.shape[1], n))
+    with one_blas_thread():  # the same order of sums for any number of threads
+        return np.concatenate(map_threads(largest, [orders[part] for part in parts(0, len(orders), at_once)]))
+
+
+def _at_once(n_entries: int, n_orders: int) -> int:
+    """How many orders, with so many entries each, are treated at a time."""
+    if n_entries * n_orders <= _FEW_ENTRIES:
+        return n_orders
+    return int(np.clip(_MOST_ENTRIES // n_entries, 1, _MOST_ORDERS))
+
+
+def _leading_features(view: View, n_pairs: float) -> np.ndarray:
+    """The columns of a view that vary most, so few that both views have no more than `n_pairs` pairs of them."""
+    squares = view.square_norms()
+    count = int(min(np.count_nonzero(squares), max(1.0, np.sqrt(n_pairs))))
+    return view.columns(np.sort(np.argsort(-squares, kind="stable")[:count]))
+
+
+def window_strengths(associations: np.ndarray, width: int = LEADING) -> np.ndarray:
+    """For each factor, the sum of squares of its association and of the next `width` - 1, negative ones left out."""
+    squares = np.maximum(associations, 0.0) ** 2
+    sums = np.cumsum(np.pad(squares, [(0, 0)] * (squares.ndim - 1) + [(1, width)]), axis=-1)
+    sums[..., squares.shape[-1] + 1 :] = sums[..., squares.shape[-1], None]
+    return sums[..., width : width + squares.shape[-1]] - sums[..., : squares.shape[-1]]
+
+
+def _whitened(view: View, ridge: float) -> np.ndarray:
+    spectrum = spectrum_of(view)
+    G = spectrum.vectors * spectrum.gain(1.0, ridge)
+    return (G - G.mean(axis=0)).astype(np.float32)  # precise enough for ranks, and twice as fast
+
+
+def _times(A: np.ndarray, V: np.ndarray) -> np.ndarray:
+    """A V for stacked V of shape (rows, n_orders, n_factors)."""
+    return (A @ V.reshape(len(V), -1)).reshape(len(A), *V.shape[1:])
+
+
+def _places(orders: np.ndarray) -> np.ndarray:
+    """Where the row of every order is found among the rows of all orders; shape (n, n_orders)."""
+    return orders.T * len(orders) + np.arange(len(orders))
+
+
+def _reordered(scores: np.ndarray, places: np.ndarray) -> np.ndarray:
+    return scores.reshape(-1, scores.shape[2]).take(places, axis=0)
+
+
+def _inner(V: np.ndarray) -> np.ndarray:
+    by_order = V.transpose(1, 2, 0)
+    return by_order @ by_order.transpose(0, 2, 1)
+
+
+def _orthonormal(V: np.ndarray) -> np.ndarray:
+    """The columns of every order orthonormalised, by Gram and Schmidt; those that depend on others become 0."""
+    columns: list[np.ndarray] = []
+    for column in np.ascontiguousarray(V.transpose(2, 0, 1)):
+        length = np.linalg.norm(column, axis=0)
+        for before in columns:
+            column = column - before * np.einsum("ij,ij->j", before, column)
+        rest = np.linalg.norm(column, axis=0)
+        columns.append(column * np.where(rest > _DEPENDENT * length, 1.0 / np.where(rest > 0, rest, 1.0), 0.0))
+    return np.stack(columns, axis=2)
+
+
+def _turned(V: np.ndarray, R: np.ndarray) -> np.ndarray:
+    """V R for every order."""
+    return np.matmul(V.transpose(1, 0, 2), R).transpose(1, 0, 2)

@@ -1,0 +1,517 @@
+"""The method from top to bottom: what is learnt from the views of the same samples, and how far to trust it.
+
+A fit takes these steps, each a function from one frozen value to the next, for two views or more:
+
+    prepare     how samples are read: which features, how much each counts, centred and scaled     prepare.py
+    find        the factors: scores that all views predict best                                    find.py, large.py
+    rotate      the factors to simple structure                                                    rotate.py
+    select      few features of every view for each factor, by certified elastic nets              select.py
+    refit       the weights of these features alone                                                refit.py
+    count       how many factors hold on samples left out                                          chance.py
+    hold out    what to expect of every component on new samples                                   hold_out.py
+
+Folds, cross-validation, permutations, subsamples and the cluster call the same functions on other rows. The constants
+of all steps stand in constants.py.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from .._arrays import chosen_rows
+from .._checks import EvidenceWarning, NothingSharedError, warn
+from .._wording import setting
+from ..parallel import blas_threads_for, is_small, map_threads, one_blas_thread
+from ..progress import Stage, from_checkpoint, preview, report, unreported
+from ..retrieval import mate_ranks
+from ..samples import AllBut, Groups, Views, remote_blocks_of
+from ..views import PreparedView, Projector
+from . import constants
+from ._scores import Scores, column_products, correlations, scores_of
+from .chance import (
+    Sharing,
+    can_refit,
+    count_before_chance,
+    count_from,
+    is_doubtful,
+    mean_associations,
+    near_copies,
+    p_values,
+    refitted_test,
+)
+from .find import SharedFactors, ridge_of
+from .hold_out import HeldOut, has_many, held_out_correlations, leave_out, scores_of_split
+from .large import balanced_factors
+from .prepare import Prepared, elimination, judged_views, prepare
+from .refit import SCORING, WEIGHING, Rendering, dense_rendering, refit
+from .rotate import Rotation, simple_structure
+from .select import Selection, results_as_arrays, results_of_arrays
+from .settings import Settings
+
+__all__ = ["Factors", "Fit", "count_components", "fit", "fit_path", "fit_prepared", "prepare_chosen"]
+
+_PREVIEWED = 3  # components that are shown before all are selected
+_SELECTING = 1.4  # about how long the features of a view take, beside their weights
+_SEED = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What is learnt from the views; every list has one entry per view, every array one column or entry per component.
+
+    Attributes
+    ----------
+    weights, loadings : list of ndarray of shape (coordinates, c)
+        What a score is computed from; cosine of every prepared coordinate with each factor.
+    projectors : list of Projector
+        From new samples to scores.
+    certificates : dict of ndarray of shape (views, c)
+        `mu`, `objective`, `dual_gap`, `n_passes` of selecting and refitting.
+    n_iter : ndarray of int of shape (c,)
+    correlations : ndarray of shape (c,)
+        Cosine of the views' training scores; of more than two views, the mean over pairs.
+    converged : ndarray of bool of shape (c,)
+    n_asked : int
+        Number of components that were asked for, or counted.
+    factors_converged : bool
+    unsolved : list of str
+        A sentence for each view whose weights are not precise.
+    held_out : HeldOut or None
+    prepared : Prepared
+    """
+
+    weights: list[np.ndarray]
+    loadings: list[np.ndarray]
+    projectors: list[Projector]
+    certificates: dict[str, np.ndarray]
+    n_iter: np.ndarray
+    correlations: np.ndarray
+    converged: np.ndarray
+    n_asked: int
+    factors_converged: bool
+    unsolved: list[str]
+    prepared: Prepared
+    held_out: HeldOut | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Factors:
+    """Factors T (n x c), how well the views share each unrotated one (sigma), and A_v'T of every view once rotated."""
+
+    scores: Scores
+    values: np.ndarray
+    converged: bool
+    correlations: Sequence[np.ndarray] = ()
+
+
+# --- the whole --------------------------------------------------------------------------------------------------------
+
+
+def fit(given: Views, settings: Settings) -> Fit:
+    """All steps, for checked views."""
+    return fit_prepared(prepare_chosen(given, settings), settings)
+
+
+def prepare_chosen(given: Views, settings: Settings, first: PreparedView | None = None) -> Prepared:
+    """The views with the features that the settings ask for, or that the mates of samples left out need.
+
+    `first` is the unweighted first view of the same samples, if it is known.
+    """
+    reading = replace(settings.reading.decided(given), n_features=_budget(given, settings))
+    report("preparing", 0, 1)
+    return prepare(given, reading, first)
+
+
+def fit_prepared(prepared: Prepared, settings: Settings) -> Fit:
+    """All steps after preparing."""
+    settings = _adapted(settings, prepared)
+    sharing = _sharing(prepared, settings) if settings.n_folds != 0 or settings.is_counted else None
+    n_components = _count(prepared, settings, sharing)
+    found = _learnt(prepared, n_components, settings)
+    prepared.forget_columns()  # the folds need their memory
+    return replace(found, held_out=_hold_out(prepared, settings, len(found.converged), sharing))
+
+
+def _learnt(prepared: Prepared, n_components: int, settings: Settings) -> Fit:
+    """From prepared views to weights; what all samples needed of memory is free afterwards."""
+    with blas_threads_for(*(view.n_stored for view in prepared.views)):
+        factors = rotate(prepared, find(prepared, n_components, settings), settings)
+        preview(lambda: [each[:, :_PREVIEWED] for each in _loadings(prepared.views, factors)])
+        return _measured(prepared, factors, render(prepared, factors, settings, {}), n_components)
+
+
+def fit_path(prepared: Prepared, path: Sequence[Settings]) -> Iterator[Fit]:
+    """Fits to the same prepared views that differ in the penalties alone, without evidence; one is in memory at a time.
+
+    Consecutive settings with the same ridge share the factors, and each penalty starts from the previous solution, so
+    that decreasing penalties are fastest.
+    """
+    threads = blas_threads_for(*(view.n_stored for view in prepared.views))
+    adapted = [_adapted(settings, prepared) for settings in path]
+    for (n_components, _), same in groupby(adapted, key=lambda each: (each.n_components, each.ridge)):
+        row = list(same)
+        with threads:
+            factors = rotate(prepared, find(prepared, n_components, row[0]), row[0])
+        selections: dict[int, Selection] = {}
+        for settings in row:
+            with threads:
+                found = _measured(prepared, factors, render(prepared, factors, settings, selections), n_components)
+            yield found
+
+
+def _adapted(settings: Settings, prepared: Prepared) -> Settings:
+    """The settings adapted to the number of samples and features."""
+    if prepared.reading.n_features is None:  # features were not selected beforehand: a factor needs more of them
+        settings = replace(settings, most_weights=2 * settings.most_weights)
+    if settings.ridge_is_automatic:  # proportional to the number of samples if there are many
+        growth = max(1.0, len(prepared.given) / constants.RIDGE_SAMPLES)
+        settings = replace(settings, ridge=settings.ridge * growth)
+    return replace(settings, reading=prepared.reading)
+
+
+# --- find, rotate, select, refit --------------------------------------------------------------------------------------
+
+
+def find(prepared: Prepared, n_components: int, settings: Settings) -> Factors:
+    """Factors of the views as regularised CCA orders them, each as long as the views share it (sigma)."""
+    views = prepared.views
+    found = from_checkpoint(
+        "factors",
+        lambda: balanced_factors(views, n_components, [ridge_of(settings, view) for view in views]),
+        SharedFactors.arrays,
+        lambda stored: SharedFactors.of_arrays(stored, views),
+    )
+    if not len(found.values):
+        names = " and ".join([", ".join(prepared.given.names[:-1]), prepared.given.names[-1]])
+        raise NothingSharedError(f"{names} have nothing in common: no score is predicted by all; check the pairing.")
+    # so that the strongest factors count most when scores are compared
+    return Factors(found.scores * found.values, found.values, bool(found.converged.all()))
+
+
+def rotate(prepared: Prepared, factors: Factors, settings: Settings) -> Factors:
+    """The factors in simple structure, strongest first, which is sought in the views with sparse weights, if any."""
+    with one_blas_thread():  # the same order of sums for any number of threads
+        found = correlations(prepared.views, factors.scores)
+    read = [v for v, dense in enumerate(settings.dense) if not dense] or list(range(len(found)))
+    rotation = from_checkpoint(
+        "rotation",
+        lambda: simple_structure([prepared.views[v] for v in read], [found[v] for v in read], factors.values),
+        Rotation.arrays,
+        Rotation.of_arrays,
+    )
+    return Factors(
+        scores=factors.scores @ rotation.matrix,
+        values=factors.values,
+        converged=factors.converged and rotation.converged,
+        correlations=[each @ rotation.matrix for each in found],
+    )
+
+
+def render(
+    prepared: Prepared, factors: Factors, settings: Settings, selections: dict[int, Selection]
+) -> list[Rendering]:
+    """The factors in every view: weights on few coordinates, selected and refitted, or on all.
+
+    `selections` are those of a fit with other penalties, to start from; this one adds its own.
+    """
+    views, names, T = prepared.views, prepared.given.names, factors.scores
+    sparse = [v for v, dense in enumerate(settings.dense) if not dense]
+    dense = {
+        v: dense_rendering(names[v], view, T, ridge_of(settings, view))
+        for v, view in enumerate(views)
+        if settings.dense[v]
+    }
+    if not sparse:
+        return [dense[v] for v in range(len(views))]
+    stage = Stage("features", len(sparse) * (_SELECTING + 2 * WEIGHING) + SCORING)
+    squares, selected = column_products(T, T), {}
+    for v in sparse:
+        with stage.step(_SELECTING):
+            if v not in selections:
+                selections[v] = Selection(views[v], factors.correlations[v], squares, settings)
+            at = partial(selections[v].at, settings)
+            selected[v] = from_checkpoint(f"features of {names[v]}", at, results_as_arrays, results_of_arrays)
+    return refit(prepared, T, squares, selected, dense, settings, stage)
+
+
+def _measured(prepared: Prepared, factors: Factors, renderings: Sequence[Rendering], n_asked: int) -> Fit:
+    """What is kept of a fit."""
+    weights = prepared.in_dtypes([rendering.weights for rendering in renderings])
+
+    def cosines() -> np.ndarray:
+        report("measuring", 0, 1)
+        return _mean_cosines([scores_of([rendering.view], [rendering.weights]) for rendering in renderings])
+
+    return Fit(
+        weights=weights,
+        loadings=prepared.in_dtypes(_loadings(prepared.views, factors)),
+        projectors=[rendering.view.projector(w) for rendering, w in zip(renderings, weights, strict=True)],
+        certificates={
+            name: np.array([getattr(rendering, name) for rendering in renderings])
+            for name in ("mu", "objective", "dual_gap", "n_passes")
+        },
+        n_iter=np.maximum(1, np.max([rendering.n_iter for rendering in renderings], axis=0)),  # for scikit-learn
+        correlations=from_checkpoint(
+            "measures", cosines, lambda found: {"values": found}, lambda stored: stored["values"]
+        ),
+        converged=np.logical_and.reduce([rendering.converged for rendering in renderings]) & factors.converged,
+        n_asked=n_asked,
+        factors_converged=factors.converged,
+        unsolved=[rendering.unsolved for rendering in renderings if rendering.unsolved],
+        prepared=prepared,
+    )
+
+
+def _mean_cosines(scores: Sequence[Scores]) -> np.ndarray:
+    """Cosine of the views' scores of every component, mean over pairs of views."""
+    norms = [np.sqrt(column_products(each, each)) for each in scores]
+    pairs = [(v, u) for u in range(len(scores)) for v in range(u)]
+    cosines = []
+    for v, u in pairs:
+        product = norms[v] * norms[u]
+        cosines.append(column_products(scores[v], scores[u]) / np.where(product > 0, product, 1.0))
+    return np.mean(cosines, axis=0)
+
+
+def _loadings(views: Sequence[PreparedView], factors: Factors) -> list[np.ndarray]:
+    """Cosine of every prepared coordinate of each view with each factor, times the norm of the factor."""
+    found = factors.correlations or correlations(views, factors.scores)
+    norms = [np.sqrt(view.square_norms()) for view in views]
+    return [each / np.where(norm > 0, norm, 1.0)[:, None] for each, norm in zip(found, norms, strict=True)]
+
+
+# --- how many features are read ---------------------------------------------------------------------------------------
+
+
+def _budget(given: Views, settings: Settings) -> int | float | None:
+    """How many features of a view are read, or which share of them; None for all."""
+    if not isinstance(settings.n_features, str):
+        return settings.n_features
+    some_sparse = not all(settings.dense) and not any(settings.reading.kernels)
+    return _needed_share(given, settings) if some_sparse and settings.reading.weighted else None
+
+
+def _needed_share(given: Views, settings: Settings) -> float | None:
+    """The smallest share of the views' features that is not clearly worse than the best; None for all.
+
+    Half of the samples select the features, in the rounds of `elimination`, and find the factors, by which the mates of
+    the other half are searched; then the halves swap roles. A share is clearly worse if its precision, the mean of
+    1 / rank, is below 0.85 times that of the best, or below it by more than five standard errors. With more samples
+    than `elimination` can use, all features are read: some of the samples would have too few with a rare feature.
+    """
+    n, groups = len(given), given.groups
+    if not 4 * constants.FEWEST_WEIGHED <= n <= constants.MOST_WEIGHED or groups.n_groups < 2:
+        return None
+    # at random, since samples may come in any order, but the same for all seeds: what is learnt does not depend on them
+    halves = groups.parts(max(2, round(2 * n / constants.BUDGET_SAMPLES)), np.random.default_rng(_SEED))[:2]
+    meaningless = settings.reading.meaningless
+    fewest = min(data.shape[1] for v, data in enumerate(given.data) if not meaningless[v])
+    least = min(constants.LEAST_BUDGET, constants.BUDGET_PER_SAMPLE * n / fewest)
+    # always with the automatic ridge, so that models with other ridges read the same features
+    dense = replace(
+        settings,
+        reading=settings.reading.decided(given),
+        dense=(True,) * len(given.data),
+        ridge=constants.RIDGE,
+    )
+
+    at_once = is_small(*(data.size for data in given.data))
+    stage = Stage("choosing features", 1.0 if at_once else 2.0)
+
+    def judged(half: int) -> list[np.ndarray]:
+        train, test = halves[half], halves[1 - half]
+        with unreported() if half and at_once else stage.step(1.0):
+            return from_checkpoint(  # by a name of its own: the steps of both halves are stored in any order
+                f"half {half + 1}",
+                lambda: _precisions(given, train, test, dense, least),
+                lambda found: {"precisions": np.array(found).reshape(len(found), len(test))},
+                lambda stored: list(stored["precisions"]),
+            )
+
+    with one_blas_thread():  # the same order of sums for any number of threads
+        found = map_threads(judged, range(2)) if at_once else list(map(judged, range(2)))
+    rounds = min(map(len, found))
+    if not rounds:
+        return None
+    precisions = np.hstack([np.array(half[:rounds]) for half in found])
+    means = precisions.mean(axis=1)
+    lost = precisions[np.argmax(means)] - precisions
+    unsure = lost.mean(axis=1) <= constants.BUDGET_ERRORS * lost.std(axis=1) / np.sqrt(lost.shape[1])
+    last = int(np.flatnonzero(unsure & (means >= constants.BUDGET_WORTH * means.max()))[-1])
+    return max(least, constants.FEATURES_LEFT**last) if last else None
+
+
+def _precisions(
+    given: Views, train: np.ndarray, test: np.ndarray, settings: Settings, least: float
+) -> list[np.ndarray]:
+    """1 / rank of the mates of the samples `test`, for every round of the elimination on the samples `train`."""
+    training, reading = given.rows(train), settings.reading
+    plain = prepare(training, replace(reading, weighted=False))
+    unweighted: Sequence[Any] = plain.views
+    precisions: list[np.ndarray] = []
+    n_components = min(settings.n_components, len(train) - 1)
+    for n_rounds, weights in enumerate(elimination(judged_views(reading, plain.views), least, training.groups)):
+        # a round takes as long as it has features
+        report("choosing features", 1.0 - constants.FEATURES_LEFT**n_rounds, 1.0 - least)
+        views = tuple(
+            view if w is None else view.preparation.weighted(w, samples).transform(samples)
+            for view, samples, w in zip(unweighted, plain.samples, weights, strict=True)
+        )
+        if not all(view.square_norms().any() for view in views):  # no feature varies in this half
+            break
+        weighted = replace(plain, views=views)
+        try:
+            renderings = render(weighted, find(weighted, n_components, settings), settings, {})
+        except NothingSharedError:
+            break
+        scores = [
+            rendering.view.projector(rendering.weights)(chosen_rows(data, test))
+            for rendering, data in zip(renderings, given.data, strict=True)
+        ]
+        ranks = [rank for u in range(len(scores)) for v in range(u) for rank in mate_ranks(scores[v], scores[u])]
+        precisions.append(np.mean([1.0 / rank for rank in ranks], axis=0))
+    return precisions
+
+
+# --- evidence: what is shared, how many factors, how well they hold ---------------------------------------------------
+
+
+def _draws(settings: Settings) -> np.random.RandomState:
+    """The generator that draws the samples left out; without a seed, the same ones in every fit."""
+    return check_random_state(0 if settings.random_state is None else settings.random_state)
+
+
+def _sharing(prepared: Prepared, settings: Settings) -> Sharing | None:
+    """The test whether the views share anything; None if there are too many samples for it."""
+    views, groups = prepared.unweighted, prepared.groups
+    if not can_refit(groups, [view.shape for view in views]):
+        return None
+    ridges = [ridge_of(settings, view) for view in views]
+    found = refitted_test(views, ridges, groups, _draws(settings))
+    if found is None or is_doubtful(found.p_value) or groups.labels is not None:
+        return found
+    if (copies := near_copies(views)) is not None:
+        copied, share = copies
+        with_copies = refitted_test(views, ridges, copied, _draws(settings))
+        _warn_of_copies(copied, share, np.nan if with_copies is None else with_copies.p_value)
+    return found
+
+
+def _warn_of_copies(groups: Groups, share: float, p_value: float) -> None:
+    """Near copies are named if most samples are, or if the views share nothing once copies stay together."""
+    changed = is_doubtful(p_value)
+    if not changed and share <= constants.MOSTLY_COPIES:
+        return
+    result = f"and with copies left out together the pairs no longer share more than chance (p = {p_value:.2g})"
+    warn(
+        f"{share:.0%} of the {groups.n} samples have a near copy among the others, in both views"
+        f"{', ' + result if changed else ''}; correlations on pairs left out are then too large: pass "
+        f"{setting('groups')}, which names the samples that belong together.",
+        EvidenceWarning,
+    )
+
+
+def count_components(prepared: Prepared, settings: Settings) -> int:
+    """The number of components of a fit."""
+    return _count(prepared, _adapted(settings, prepared), None)
+
+
+def _count(prepared: Prepared, settings: Settings, sharing: Sharing | None) -> int:
+    """The requested number of components or, if they are counted, the number of factors that hold on samples left out.
+
+    Counted are the leading factors, as regularised CCA orders them, before five in a row that are no better than
+    chance: for J = 1, 2, ..., the strength of the J-th and the next four on samples left out is tested. A single factor that
+    does not hold does not end the count, and a single one among hundreds that holds by chance does not extend it to all
+    before. Without a test of permuted samples, the samples left out are permuted.
+
+    Factors have dense weights without feature weights, since it is factors that are counted, not their renderings. At
+    most half as many as there are samples, or groups of them. So it counts too many in about 1 of 20 data sets, or a
+    little more: what the samples cannot tell of the shared factors is left to those after them, which then are not
+    quite chance.
+    """
+    if not settings.is_counted:
+        return settings.n_components
+    sharing = sharing or _sharing(prepared, settings)
+    views, groups = prepared.to_split(), prepared.groups
+    if len(views) < constants.FEWEST_HELD_OUT:
+        return 1
+    most = max(1, min(settings.n_components, groups.n_groups // 2))
+    plain = replace(
+        settings,
+        dense=(True,) * len(views.data),
+        reading=replace(prepared.reading, weighted=False, n_features=None),
+    )
+    scores = partial(held_out_scores, plain, most, False, sharing is not None)
+    with one_blas_thread():  # as in the folds: the same order of sums for any number of threads
+        if sharing is None:
+            rng = np.random.default_rng(_draws(settings).randint(2**31 - 1))
+            train, test = leave_out(groups, len(views) // 2, rng)
+            found = scores_of_split("count", scores, views, (train, test))
+            return count_before_chance(p_values(found, groups.chosen(test), rng))
+        of_partitions = []
+        for number, parts in enumerate(sharing.partitions):
+            left_out = [
+                scores_of_split(f"count {number + 1} {i + 1}", scores, views, (AllBut(len(views), test), test))
+                for i, test in enumerate(parts)
+            ]
+            pooled = [np.concatenate(each) for each in zip(*left_out, strict=True)]
+            of_partitions.append(mean_associations(pooled, groups.chosen(np.concatenate(parts))))
+        return count_from(np.mean(of_partitions, axis=0), sharing)
+
+
+def _hold_out(prepared: Prepared, settings: Settings, n_components: int, sharing: Sharing | None) -> HeldOut | None:
+    """Correlations of every component on samples left out, from fits to the others with the same settings."""
+    if settings.n_folds == 0:
+        return None
+    views = prepared.to_split()
+    # scores of several folds are pooled; those of the single fold of many samples need not be comparable
+    scores = partial(held_out_scores, settings, n_components, True, not has_many(len(views)))
+    found = held_out_correlations(
+        *(scores, views, n_components, settings.n_folds, settings.n_jobs, _draws(settings)), sharing is None
+    )
+    return found if sharing is None else replace(found, p_value=sharing.p_value)
+
+
+def held_out_scores(
+    settings: Settings,
+    n_components: int,
+    rotated: bool,
+    in_units: bool,
+    views: Views,
+    train: np.ndarray | AllBut,
+    test: np.ndarray,
+) -> list[np.ndarray]:
+    """Scores of the samples `test` in every view, from factors learnt from the samples `train` alone.
+
+    Everything is learnt from these: nothing is matched to a fit that saw the samples `test`, since matching would
+    choose what suits them. The factors are rotated and ordered as in any fit or, if not `rotated`, as regularised CCA
+    orders them. With `in_units`, scores are in units of their standard deviation in training; 0 if there is no such
+    factor.
+    """
+    train = train if remote_blocks_of(views.data) else np.asarray(train)
+    prepared = prepare(views.rows(train), settings.reading)
+    nothing = np.zeros((len(test), n_components))
+    try:
+        factors = find(prepared, n_components, settings)
+        factors = rotate(prepared, factors, settings) if rotated else factors
+        renderings = render(prepared, factors, settings, {})
+    except NothingSharedError:  # these samples alone may leave a view constant
+        return [nothing] * len(views.data)
+    found = []
+    for rendering, samples in zip(renderings, views.held_out(test, train), strict=True):
+        scores = rendering.view.projector(rendering.weights)(*samples)
+        if in_units:
+            scores = _in_units_of(rendering.view.matmat(rendering.weights), scores)
+        found.append(np.ascontiguousarray(np.hstack([scores, nothing[:, scores.shape[1] :]])))
+    return found
+
+
+def _in_units_of(training: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Scores less the mean of those in training, divided by their standard deviation."""
+    spread = training.std(axis=0)
+    return np.where(spread > 0, scores - training.mean(axis=0), 0.0) / np.where(spread > 0, spread, 1.0)

@@ -1,0 +1,184 @@
+"""Finding factors of many samples or features: in the features that vary most, with samples that count nearly alike."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..parallel import one_blas_thread
+from ..progress import Stage, from_checkpoint
+from ..samples import each, remote_blocks_of
+from ..views import LinearKernelView, PreparedView, PrimalView, View
+from . import constants
+from ._iteration import Solutions, leading_solutions
+from ._products import Products
+from ._scores import PooledScores, Scores, row_squares, scores_of
+from ._whitened import whitened_cost, whitened_solutions
+from .find import SharedFactors, factors_by_spectra, orthonormal, with_orthonormal_scores
+
+__all__ = ["balanced_factors", "is_large", "shared_factors"]
+
+_FEW = 3000  # samples, or features of a view, up to which its full spectrum is computed
+_MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
+_AT_ONCE = (8, 16)  # directions added per round of the iteration, at least and at most
+_MAX_ITER = 200
+_TOLERANCE = 1e-3  # relative residual of every factor
+_SEED = 0
+
+
+def is_large(views: Sequence[View]) -> bool:
+    """Whether factors are found by products with features, not by spectra."""
+    features = [view for view in map(_features, views) if view is not None]
+    ranks = [min(view.shape) for view in features]
+    large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
+    return bool(large or remote_blocks_of(views)) and len(features) == len(views)
+
+
+def shared_factors(
+    views: Sequence[View], n_components: int, ridges: Sequence[float], most_features: int | None = None
+) -> SharedFactors:
+    """Up to `n_components` factors of two or more views; fewer if the views share fewer.
+
+    Small views and kernel matrices by their spectra. Large views by the covariances of their features, if at most 6,000
+    (or `most_features`) of them have most of the variance, and otherwise by products with all features.
+    """
+    if not is_large(views):
+        return factors_by_spectra(views, n_components, ridges)
+    features = [view for view in map(_features, views) if view is not None]
+    with one_blas_thread():  # the same order of sums for any number of threads
+        found = _by_features(features, n_components, ridges, most_features or constants.MOST_FEATURES)
+        return with_orthonormal_scores(scores_of(features, found.vectors), found.values, found.residuals)
+
+
+def _features(view: View) -> PrimalView | None:
+    if isinstance(view, LinearKernelView):
+        return view.features
+    return view if isinstance(view, PrimalView) else None
+
+
+def _by_features(
+    views: Sequence[PrimalView], n_components: int, ridges: Sequence[float], most_features: int
+) -> Solutions:
+    leading = [_leading_features(view, most_features) for view in views]
+    n_components = min(n_components, *map(len, leading))
+    if max(map(len, leading)) <= constants.MOST_FEATURES:
+        return whitened_solutions(views, leading, n_components, ridges)
+    products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
+    for product in products:
+        product.couple()
+    at_once = int(np.clip(n_components // 8, *_AT_ONCE))
+    rng = np.random.default_rng(_SEED)
+    start = [product.precondition(rng.standard_normal((product.shape[1], at_once))) for product in products]
+    return leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)
+
+
+def _leading_features(view: PrimalView, most_features: int) -> np.ndarray:
+    """The features that vary most, if they have most of the variance: rare words share what frequent ones share."""
+    squares = view.square_norms()
+    order = np.argsort(-squares, kind="stable")
+    leading = squares[order[: constants.MOST_FEATURES]].sum()
+    if most_features >= len(order) or leading < constants.MOST_VARIANCE * squares.sum():
+        return np.arange(len(order))
+    return np.sort(order[:most_features])
+
+
+def factor_cost(views: Sequence[View], n_components: int, most_features: int | None = None) -> float:
+    """About how long `shared_factors` takes for many samples, in nanoseconds of a core; only ratios matter."""
+    products = 5.0 * n_components * sum(view.n_stored for view in views)
+    return whitened_cost(views, most_features or constants.MOST_FEATURES) + products
+
+
+# --- weights of samples -----------------------------------------------------------------------------------------------
+
+
+def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> SharedFactors:
+    """Shared factors; those of 3,000 samples or more with the sample weights d_i = 1 / (h_i / mean(h) + 0.1).
+
+    h_i = ||t_i||^2 is the leverage of sample i, t_i its scores. Correlation alone ranks what a few samples share almost
+    perfectly before what many share well. The more samples there are, the more rare features they have, and the fewer
+    samples such factors concern; the others are left with scores near zero. The weights are those of an M-estimate of
+    the covariances: a fixed point, approached by three rounds of d = sqrt(d * new d), in which the factors are found in
+    at most 3,000 features of a view. The last factors solve the problem with these weights to its full precision.
+    """
+    if views[0].shape[0] < constants.WEIGHTED_SAMPLES:
+        return shared_factors(views, n_components, ridges)
+    rough, last = factor_cost(views, n_components, constants.WEIGHTING_FEATURES), factor_cost(views, n_components)
+    stage = Stage("factors", constants.WEIGHTING_ROUNDS * rough + last)
+    weights = None
+    for i in range(constants.WEIGHTING_ROUNDS):
+        weighted = _reweighted(views, weights)
+        with stage.step(rough):
+            squares = from_checkpoint(
+                f"weights {i + 1}",
+                partial(_squares, weighted, n_components, ridges),
+                _packed,
+                partial(_unpacked, weighted),
+            )
+        if squares is None:
+            return shared_factors(views, n_components, ridges)
+        weights = _next_weights(squares, weights)
+    with stage.step(last):
+        found = shared_factors(_reweighted(views, weights), n_components, ridges)
+    return SharedFactors(orthonormal(_unweighted(found.scores, views, weights)), found.values, found.residuals)
+
+
+def _squares(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> Any:
+    """||t_i||^2 of every weighted sample, one value per sample; None if the views share nothing."""
+    found = shared_factors(views, n_components, ridges, constants.WEIGHTING_FEATURES)
+    return row_squares(found.scores * found.values) if len(found.values) else None
+
+
+def _packed(squares: Any) -> dict[str, np.ndarray]:
+    """For a checkpoint: the values, or the weights that give those of samples elsewhere."""
+    if squares is None:
+        return {}
+    if isinstance(squares, np.ndarray):
+        return {"squares": squares}
+    return {f"weights_{v}": W for v, W in enumerate(squares.arguments[0])}
+
+
+def _unpacked(views: Sequence[PreparedView], stored: Mapping[str, np.ndarray]) -> Any:
+    if "squares" in stored or not stored:
+        return stored.get("squares")
+    return row_squares(PooledScores(views, [stored[f"weights_{v}"] for v in range(len(views))]))
+
+
+def _next_weights(squares: Any, weights: Any) -> Any:
+    """The weights of the next round, with a mean of 1."""
+    leverages = each(_leverages, [squares, weights])
+    new = each(_damped, [leverages, weights], leverages.mean())
+    return each(_divided, [new], new.mean())
+
+
+def _leverages(items: Sequence[Any]) -> np.ndarray:
+    """Of the samples as they are, from the squares of weighted ones."""
+    squares, weights = items
+    return squares if weights is None else squares / weights
+
+
+def _damped(items: Sequence[Any], mean: float) -> np.ndarray:
+    leverages, weights = items
+    new = 1.0 / (leverages / mean + constants.LEAST_LEVERAGE)
+    return np.sqrt(new if weights is None else weights * new)
+
+
+def _divided(items: Sequence[np.ndarray], by: float) -> np.ndarray:
+    return items[0] / by
+
+
+def _root(items: Sequence[np.ndarray]) -> np.ndarray:
+    return np.sqrt(items[0])
+
+
+def _reweighted(views: Sequence[PreparedView], weights: Any) -> list[PreparedView]:
+    if weights is None:
+        return list(views)
+    factors = each(_root, [weights])
+    return [view.reweighted(factors) for view in views]
+
+
+def _unweighted(scores: Scores, views: Sequence[PreparedView], weights: Any) -> Scores:
+    """The scores of the samples as they are, from those of weighted ones."""
+    return replace(scores, views=views) if isinstance(scores, PooledScores) else scores / np.sqrt(weights)[:, None]

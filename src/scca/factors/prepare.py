@@ -1,0 +1,350 @@
+"""Preparing: the views of training samples weighed, centred and scaled, by weights that the other views decide."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import cho_factor
+from scipy.linalg.lapack import dpotri
+
+from .._arrays import ChosenRows, chosen_rows
+from .._types import MatrixLike
+from ..parallel import map_threads, one_blas_thread
+from ..samples import Groups, Views
+from ..views import (
+    Compressed,
+    FeatureView,
+    Kernel,
+    LowRankKernelView,
+    Preparation,
+    PreparedView,
+    PrimalView,
+    Scale,
+    StoredKernelView,
+    divided,
+    norm_of,
+    scales_columns,
+    suitable_scale,
+)
+from . import constants
+
+__all__ = [
+    "Prepared",
+    "Reading",
+    "elimination",
+    "held_out_gain",
+    "judged_views",
+    "prepare",
+    "shared_weights",
+    "unweighted_view",
+]
+
+_ROUNDING = 1e-20  # a feature whose sum of squares is below this share of the largest is constant
+_ROUNDING_OF_NORMS = 1e-12  # the same for samples that have none of the features
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the samples of every view are read; each tuple has one entry per view.
+
+    Attributes
+    ----------
+    kernels : tuple of Kernel or None
+        None for a view that is read by its features.
+    scales : tuple of scalings
+        "auto" where the data decide.
+    center : bool
+    weighted : bool
+        Whether features are weighted by how well the other views predict them.
+    n_features : int, float or None
+        How many features of a view, or which share of them, are read; None for all.
+    meaningless : tuple of bool
+        Views whose single features mean nothing, such as an encoder's: they are neither weighted nor selected.
+    low_rank : tuple of dict or None
+        How a kernel is approximated, as keyword arguments of `LowRankKernelView.of`; None to store it.
+    n_jobs : int or None
+    """
+
+    kernels: tuple[Kernel | None, ...]
+    scales: tuple[Any, ...]
+    center: bool = True
+    weighted: bool = False
+    n_features: int | float | None = None
+    meaningless: tuple[bool, ...] = (False, False)
+    low_rank: tuple[dict[str, Any] | None, ...] = (None, None)
+    n_jobs: int | None = None
+
+    def decided(self, views: Views) -> "Reading":
+        """The same with a scaling for every view: where it is "auto", the one that suits the data.
+
+        A kernel matrix, and a function that the user wrote as a kernel of rows as they are, leave only the norm; so do
+        columns that mean nothing by themselves.
+        """
+        return replace(self, scales=tuple(self._scale(v, data) for v, data in enumerate(views.data)))
+
+    def _scale(self, v: int, data: Any) -> Scale:
+        if self.scales[v] != "auto":
+            return self.scales[v]
+        kernel = self.kernels[v]
+        is_given = kernel is not None and (kernel.precomputed or callable(kernel.function))
+        return "rows" if is_given or self.meaningless[v] else suitable_scale(data)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The prepared views of training samples, immutable, so that any number of fits can share them.
+
+    Attributes
+    ----------
+    views : tuple of PreparedView
+    unweighted : tuple of PreparedView
+        The same without feature weights, and with all features.
+    samples : tuple of ndarray, `Compressed` (sparse samples) or `BlockRows`
+        From which a view can be prepared again, with fewer features.
+    given : Views
+        The samples as they were given, with their names and groups.
+    reading : Reading
+        How they were read; every scaling is decided.
+    """
+
+    views: tuple[PreparedView, ...]
+    unweighted: tuple[PreparedView, ...]
+    samples: tuple[Any, ...]
+    given: Views
+    reading: Reading
+
+    @property
+    def groups(self) -> Groups:
+        return self.given.groups
+
+    def in_dtypes(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """An array for each view in the dtype of its data and in C order, as in model files."""
+        return [array.astype(data.dtype, order="C") for array, data in zip(arrays, self.given.data, strict=True)]
+
+    def forget_columns(self) -> None:
+        """Free the columns of sparse samples, which only a fit to all of them needs."""
+        for samples in self.samples:
+            if isinstance(samples, Compressed):
+                samples.forget_columns()
+
+    def to_split(self) -> Views:
+        """The samples by rows, to be split."""
+        rows = (samples.rows if isinstance(samples, Compressed) else samples for samples in self.samples)
+        return replace(self.given, data=tuple(rows))
+
+
+def prepare(given: Views, reading: Reading, first: PreparedView | None = None) -> Prepared:
+    """The views of checked samples, prepared; `first` is the unweighted first view of the same samples, if known."""
+    reading = reading.decided(given)
+    samples = tuple(_by_columns(data, kernel) for data, kernel in zip(given.data, reading.kernels, strict=True))
+    unweighted = tuple(
+        first if v == 0 and first is not None else unweighted_view(reading, v, data, given.names[v])
+        for v, data in enumerate(samples)
+    )
+    n = unweighted[0].shape[0]
+    views = unweighted
+    if reading.weighted and n >= constants.FEWEST_WEIGHED:
+        rows = np.unique(np.linspace(0, n - 1, min(n, constants.MOST_WEIGHED)).astype(int))  # all, or evenly spaced
+        judged = [_judged(reading, v, _of_rows(reading, v, unweighted[v], samples[v], rows)) for v in range(len(views))]
+        weights = shared_weights(judged, reading.n_features, given.groups.chosen(rows))
+        views = tuple(map(_weighted, unweighted, samples, weights))
+    return Prepared(views, unweighted, samples, given, reading)
+
+
+def unweighted_view(reading: Reading, v: int, samples: Any, name: str) -> PreparedView:
+    """View number `v` of some samples, centred and scaled."""
+    kernel, scale = reading.kernels[v], reading.scales[v]
+    samples = _by_columns(samples, kernel)
+    if kernel is None:
+        return Preparation.fit(samples, center=reading.center, scale=scale).transform(samples)
+    # only divided: centring belongs to the kernel's space, and would cost sparse samples their zeros
+    spread = Preparation.fit(samples, scale="columns").spread if scales_columns(scale) else None
+    settings: dict[str, Any] = {"center": reading.center, "scale": scale, "spread": spread, "n_jobs": reading.n_jobs}
+    samples, settings["name"] = divided(samples, spread), f"the kernel matrix of {name}"
+    low_rank = reading.low_rank[v]
+    if low_rank is not None:
+        return LowRankKernelView.of(samples, kernel, **low_rank, **settings)
+    return StoredKernelView.of(samples, kernel, **settings)
+
+
+def _by_columns(samples: MatrixLike | Compressed, kernel: Kernel | None) -> Any:
+    """Sparse features by columns, converted once, since all products need them so; kernels need arrays."""
+    if kernel is not None:
+        return np.asarray(samples) if isinstance(samples, ChosenRows) else samples
+    return Compressed(samples) if sp.issparse(samples) else samples
+
+
+def _of_rows(reading: Reading, v: int, view: Any, samples: Any, rows: np.ndarray) -> FeatureView | np.ndarray:
+    """The features of some samples, or their kernel."""
+    if not isinstance(view, PrimalView):
+        return view.among(rows)
+    if isinstance(view, FeatureView) and len(rows) == view.shape[0]:
+        return view
+    samples = chosen_rows(samples.rows if isinstance(samples, Compressed) else samples, rows)
+    return Preparation.fit(samples, center=reading.center, scale=reading.scales[v]).transform(samples)
+
+
+def _judged(reading: Reading, v: int, view: FeatureView | np.ndarray) -> FeatureView | np.ndarray:
+    """What feature weights are estimated from: features, or a kernel if the features are not to be weighted."""
+    return view.outer() if isinstance(view, FeatureView) and reading.meaningless[v] else view
+
+
+def _weighted(view: Any, samples: Any, weights: np.ndarray | None) -> Any:
+    """The view with its features weighted; unchanged without weights."""
+    if weights is None or not isinstance(view, PrimalView) or view.preparation is None:
+        return view
+    return view.preparation.weighted(weights, samples).transform(samples)
+
+
+# --- feature weights --------------------------------------------------------------------------------------------------
+
+
+def judged_views(reading: Reading, views: Sequence[Any]) -> list[FeatureView | np.ndarray]:
+    """What `elimination` works on, given unweighted views."""
+    return [_judged(reading, v, view) for v, view in enumerate(views)]
+
+
+def shared_weights(
+    views: Sequence[FeatureView | np.ndarray], n_features: int | float | None = None, groups: Groups | None = None
+) -> list[np.ndarray | None]:
+    """max(R^2, 0.02)^p of every feature of every view, with R^2 from `held_out_gain`.
+
+    p is 1/4 for up to 100 samples and 2.5 / sqrt(n) for more.
+
+    A view without features is given as its kernel matrix, and gets None. With `n_features`, a number or a share of a
+    view's features (but at least half as many as samples), all others get the weight 0: the last of `elimination`.
+    """
+    *_, last = elimination(views, n_features, groups)
+    return last
+
+
+def elimination(
+    views: Sequence[FeatureView | np.ndarray], n_features: int | float | None, groups: Groups | None = None
+) -> Iterator[list[np.ndarray | None]]:
+    """Weights of all views with all features, then with fewer and fewer, finally with `n_features`.
+
+    Each round drops the three tenths of a view's features that the remaining features of the other views predict worst,
+    and judges the rest again: a feature that only dropped ones predicted goes next.
+    """
+    sides = [_Side(view) for view in views]
+    budgets = [side.budget(n_features) for side in sides]
+
+    def on_all(compute: Callable[..., Any], given: Iterable[Any]) -> list[Any]:
+        with one_blas_thread():  # a thread per view: several on one small matrix wait for each other most of the time
+            return map_threads(lambda task: compute(*task), zip(sides, given, strict=True))
+
+    while True:
+        kernels = [_summed_kernels([side.kernel for side in sides if side is not own]) for own in sides]
+        yield on_all(partial(_Side.weights, groups=groups), kernels)
+        if all(len(side.kept) <= budget for side, budget in zip(sides, budgets, strict=True)):
+            return
+        on_all(_Side.drop_some, budgets)
+
+
+def _summed_kernels(kernels: Sequence[np.ndarray]) -> np.ndarray:
+    """The sum of kernels, each with a mean diagonal of 1; a single one as it is."""
+    if len(kernels) == 1:
+        return kernels[0]
+    return sum(kernel / max(float(np.trace(kernel)) / len(kernel), np.finfo(float).tiny) for kernel in kernels)  # type: ignore[return-value]
+
+
+class _Side:
+    """One view: the kernel that predicts the others and, unless it is a kernel itself, features to be predicted."""
+
+    kept: np.ndarray
+    kernel: np.ndarray
+    view: Any
+
+    def __init__(self, view: Any):
+        self._whole = view
+        self._has_features = isinstance(view, FeatureView)
+        self.kept, self.kernel, self.view = np.arange(view.shape[1]), view, view
+        if isinstance(view, FeatureView):
+            self.kept, self.kernel = view.varying, view.outer()
+            self.view = view if len(self.kept) == view.shape[1] else view.restricted(self.kept)
+        self._n_varying = len(self.kept)
+        self._gain = np.zeros(len(self.kept))
+
+    def keep(self, kept: np.ndarray) -> None:
+        """Use these features alone, also for the norm of a sample."""
+        self.kept = kept
+        part = self._whole.restricted(kept)
+        kernel = FeatureView(part.storage, part.mean).outer()
+        norm, scale = norm_of(self._whole.preparation.scale, kernel), None
+        if norm is not None:
+            squares = np.diag(kernel)
+            scale = norm.inverse(squares, _ROUNDING_OF_NORMS * squares.max(initial=0.0))
+            kernel = kernel * scale[:, None] * scale
+        self.view = FeatureView(part.storage, part.mean, scale)
+        self.kernel = kernel
+
+    def drop_some(self, budget: int) -> None:
+        """Keep the seven tenths of the features with the largest gain, and no fewer than `budget`."""
+        if not self._has_features or len(self.kept) <= budget:
+            return
+        count = max(budget, int(constants.FEATURES_LEFT * len(self.kept)))
+        self.keep(self.kept[np.sort(np.argsort(-self._gain, kind="stable")[:count])])
+
+    def budget(self, n_features: int | float | None) -> int:
+        n, m = self._whole.shape[0], self._n_varying
+        if n_features is None or not self._has_features:
+            return m
+        return int(n_features) if isinstance(n_features, Integral) else max(n // 2, round(n_features * m))
+
+    def weights(self, other_kernel: np.ndarray, groups: Groups | None) -> np.ndarray | None:
+        if not self._has_features:
+            return None
+        gain, deviation = held_out_gain(self.view, other_kernel, groups)
+        self._gain = gain
+        varies = deviation > _ROUNDING * deviation.max(initial=0.0)
+        explained = np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0)
+        power = constants.MOST_POWER * min(1.0, (constants.FULL_POWER_SAMPLES / len(other_kernel)) ** 0.5)
+        weights = np.zeros(self._whole.shape[1])
+        weights[self.kept] = np.maximum(explained, constants.LEAST_R2) ** power
+        return weights
+
+
+def held_out_gain(
+    view: FeatureView, other_kernel: np.ndarray, groups: Groups | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """How much better kernel ridge regression on the other views predicts each feature than its mean does.
+
+    Both by leave-one-out; the regression leaves out all samples of a group. With the other views' kernel K, centred and
+    scaled to a mean diagonal of 1, the regression with an intercept has the hat matrix H = K (K + I)^-1 + 11'/n, and
+    the leave-one-out residual of sample i is (x_i - (H x)_i) / (1 - H_ii); for the mean, H = 11'/n. Those of a group g
+    are (I - H_gg)^-1 (x - H x)_g.
+
+    Returns
+    -------
+    gain : ndarray of shape (m,)
+        Sum of squared residuals of the mean less that of the regression; negative if the other views mislead.
+    deviation : ndarray of shape (m,)
+        Sum of squared residuals of the mean: gain / deviation is the held-out R^2.
+    """
+    n, ridge = len(other_kernel), constants.FEATURE_RIDGE
+    K = other_kernel - other_kernel.mean(axis=0)
+    K = K - K.mean(axis=1, keepdims=True)
+    trace = float(np.trace(K))
+    K = K * (n / trace) if trace > 0 else K
+    remainder = ridge * _inverse(K + ridge * np.eye(n)) - 1.0 / n  # I - H
+    if groups is None or groups.labels is None:
+        left_out = remainder / np.diag(remainder)[:, None]
+    else:
+        left_out = np.empty_like(remainder)
+        for group in range(groups.n_groups):
+            rows = groups.samples(np.array([group]))
+            left_out[rows] = np.linalg.solve(remainder[np.ix_(rows, rows)], remainder[rows])
+    residual, around_mean = view.deviations(left_out)
+    deviation = around_mean * (n / (n - 1)) ** 2
+    return deviation - residual, deviation
+
+
+def _inverse(positive: np.ndarray) -> np.ndarray:
+    """The inverse of a positive definite matrix."""
+    factor, _ = cho_factor(positive, lower=True)
+    lower = np.tril(dpotri(factor, lower=True)[0])
+    return lower + np.tril(lower, -1).T

@@ -1,0 +1,330 @@
+"""Refitting: weights on the selected features alone, by ridge regression, first of the factor, then of the other views.
+
+The other views' scores are what a new sample is compared with, so that the last weights are fitted to those.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.linalg import eigh
+from scipy.linalg.lapack import dposv
+from scipy.optimize import brentq
+
+from .._wording import setting
+from ..progress import Stage, from_checkpoint
+from ..solver import ComponentResult
+from ..views import PreparedView, PrimalView, View
+from . import constants
+from ._grams import grams
+from ._products import RidgeSolution
+from ._regression import ridge_weights
+from ._scores import Scores, column_products, correlations, scores_of
+from .find import ridge_of, spectrum_of
+
+if TYPE_CHECKING:
+    from .prepare import Prepared
+    from .settings import Settings
+
+__all__ = ["Rendering", "Weighing", "dense_rendering", "dense_weights", "refit", "weigh_features"]
+
+_FEW_SAMPLES = 3000  # up to which the full spectrum of a view is computed
+SCORING, WEIGHING = 1.6, 1.0  # about how long steps take, relative to each other: scores of all views, weights of one
+
+
+@dataclass(frozen=True, eq=False)
+class Rendering:
+    """The factors in one view: the view restricted to what is read, weights on its coordinates, and certificates.
+
+    `selected` holds the solutions of the convex problems that selected the features; for a dual view their weights are
+    also the final `weights`. `unsolved` says in a sentence, if it is so, that the equations for weights on all features
+    were not solved to their tolerance.
+    """
+
+    view: PreparedView
+    weights: np.ndarray
+    selected: Sequence[ComponentResult]
+    ridge: np.ndarray
+    mu: np.ndarray
+    objective: np.ndarray
+    dual_gap: np.ndarray
+    n_iter: np.ndarray
+    n_passes: np.ndarray
+    converged: np.ndarray
+    unsolved: str = ""
+
+
+def refit(
+    prepared: "Prepared",
+    scores: Scores,
+    squares: np.ndarray,
+    selected: Mapping[int, Sequence[ComponentResult]],
+    dense: Mapping[int, Rendering],
+    settings: "Settings",
+    stage: Stage,
+) -> list[Rendering]:
+    """The factors T in every view: weights of the `selected` features, beside views with `dense` weights.
+
+    `squares` are ||t||^2 of every factor. Weights are fitted to the factor, then to the other views' scores.
+    """
+    renderings, most_explained = dict(dense), _most_explained(len(scores), settings)
+    names, samples = prepared.given.names, prepared.samples
+    for v, results in selected.items():
+        with stage.step(WEIGHING):
+            view = prepared.views[v]
+            ridges = np.full(scores.shape[1], constants.WEIGHT_RIDGE * ridge_of(settings, view))
+            first = _rendering(view, np.column_stack([result.w for result in results]), results, ridges)
+            renderings[v] = _weighed(names[v], first, samples[v], lambda: scores, settings, most_explained)
+    if selected:
+        with stage.step(SCORING):
+            views_scores = {v: scores_of([r.view], [r.weights]) for v, r in renderings.items()}
+    for v in selected:
+
+        def of_others(own: int = v) -> Scores:
+            return _scores_of_others(own, views_scores, scores, np.sqrt(squares))
+
+        with stage.step(WEIGHING):
+            renderings[v] = _weighed(names[v], renderings[v], samples[v], of_others, settings, 1.0)
+    return [renderings[v] for v in range(len(prepared.views))]
+
+
+def _weighed(
+    name: str,
+    rendering: Rendering,
+    samples: Any,
+    targets: Callable[[], Scores],
+    settings: "Settings",
+    most_explained: float,
+) -> Rendering:
+    """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views stay.
+
+    The ridge is raised where more than this share of a target would be explained.
+    """
+    view = rendering.view
+    if not isinstance(view, PrimalView) or view.preparation is None:
+        return rendering
+
+    def weigh() -> tuple[PrimalView, Weighing]:
+        chosen = [np.flatnonzero(w) for w in rendering.weights.T]
+        scores = targets()
+        while True:
+            read = _reading_only(view, np.unique(np.concatenate(chosen)), samples)
+            # as large beside the features that are read as it was beside all
+            ridge = rendering.ridge * (ridge_of(settings, read) / ridge_of(settings, view))
+            weighed = weigh_features(read, scores, chosen, ridge, most_explained)
+            few = [np.flatnonzero(w) for w in weighed.weights.T]
+            if len(np.unique(np.concatenate(few))) == len(np.unique(np.concatenate(chosen))):
+                return read, weighed  # all that is read has a weight
+            chosen = few
+
+    def again(stored: Mapping[str, np.ndarray]) -> tuple[PrimalView, Weighing]:
+        weighed = Weighing.of_arrays(stored)
+        return _reading_only(view, np.flatnonzero(weighed.weights.any(axis=1)), samples), weighed
+
+    read, found = from_checkpoint(f"weights of {name}", weigh, lambda both: both[1].arrays(), again)
+    return _rendering(read, found.weights, rendering.selected, found.ridge, found.objective, found.dual_gap)
+
+
+def dense_rendering(name: str, view: PreparedView, T: Scores, ridge: float) -> Rendering:
+    """The factors T in a view with weights on all coordinates."""
+    nothing, found = np.zeros(T.shape[1]), dense_weights(view, T, ridge)
+    return Rendering(
+        view=view,
+        weights=found.weights,
+        selected=(),
+        ridge=np.full(T.shape[1], ridge),
+        mu=nothing,
+        objective=nothing,
+        dual_gap=nothing,
+        n_iter=nothing,
+        n_passes=nothing,
+        converged=found.converged,
+        unsolved=_unsolved(found, name),
+    )
+
+
+def _unsolved(found: RidgeSolution, name: str) -> str:
+    """One sentence if the equations were not solved, otherwise an empty one."""
+    short = found.residuals[~found.converged]
+    if not len(short):
+        return ""
+    return (
+        f"the equations for the weights on all features of {setting(name)} are not solved: {len(short)} of "
+        f"{len(found.residuals)} components have a relative residual of up to {short.max():.2g}, above the required "
+        f"{found.tol:.2g}; raise {setting('ridge')}, or scale the columns to similar variances."
+    )
+
+
+def _scores_of_others(own: int, scores: Mapping[int, Scores], T: Scores, norms: np.ndarray) -> Scores:
+    """The other views' scores, each of unit norm, summed and scaled to the factor's norm; the factor if they are 0."""
+    targets: Scores | None = None
+    for other, found in scores.items():
+        if other != own:
+            scaled = found * (1.0 / np.maximum(_norms(found), np.finfo(np.float64).tiny))
+            targets = scaled if targets is None else targets + scaled
+    assert targets is not None
+    sizes = _norms(targets)
+    targets = targets * (norms / np.where(sizes > 0, sizes, 1.0))
+    return targets if sizes.all() else targets + T * (sizes == 0)
+
+
+def _norms(scores: Scores) -> np.ndarray:
+    return np.sqrt(column_products(scores, scores))
+
+
+def _most_explained(n_samples: int, settings: "Settings") -> float:
+    """The largest share of a factor that its weights may explain.
+
+    Features selected among many can explain all of a factor of few samples, by fitting its noise.
+    """
+    return 1.0 - constants.UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
+
+
+def _reading_only(view: PrimalView, features: np.ndarray, samples: Any) -> PrimalView:
+    """The view prepared to read these features and no others, not even for the norm of a sample; itself if it does.
+
+    A document that has none of these words becomes zero; in a table, zeros are measurements like others.
+    """
+    preparation = view.preparation
+    assert preparation is not None
+    weights, blank = preparation.feature_weights, not preparation.reads_zeros
+    if preparation.blank == blank and weights is not None and np.array_equal(np.flatnonzero(weights), features):
+        return view
+    read = np.zeros(view.shape[1])
+    read[features] = 1.0 if weights is None else weights[features]
+    return replace(preparation, blank=blank).weighted(read, samples).transform(samples)
+
+
+def _rendering(
+    view: Any,
+    weights: np.ndarray,
+    selected: Sequence[ComponentResult],
+    ridge: np.ndarray,
+    objective: np.ndarray | float = 0.0,
+    dual_gap: np.ndarray | float = 0.0,
+) -> Rendering:
+    """A rendering whose objective and gap are the sums of those of the selection and of the refitted weights."""
+    return Rendering(
+        view=view,
+        weights=weights,
+        selected=selected,
+        ridge=ridge,
+        mu=np.array([result.mu for result in selected]),
+        objective=np.array([result.objective for result in selected]) + objective,
+        dual_gap=np.array([result.dual_gap for result in selected]) + dual_gap,
+        n_iter=np.array([result.n_iter for result in selected]),
+        n_passes=np.array([result.n_passes for result in selected]),
+        converged=np.array([result.converged for result in selected]),
+    )
+
+
+# --- ridge regression -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Weighing:
+    """Weights of the factors on selected features, one column per factor, and their certificates.
+
+    With r = t - A w and P = ||r||^2 + ridge ||w||^2 over the selected features, D = 2 t'r - ||r||^2 - ||A'r||^2 / ridge
+    is at most the optimum; `dual_gap` is P - D. `ridge` is the one used for each factor.
+    """
+
+    weights: np.ndarray
+    objective: np.ndarray
+    dual_gap: np.ndarray
+    ridge: np.ndarray
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, for a checkpoint."""
+        rows, columns = np.nonzero(self.weights)
+        few = {"rows": rows, "columns": columns, "values": self.weights[rows, columns]}
+        others = {"objective": self.objective, "dual_gap": self.dual_gap, "ridge": self.ridge}
+        return few | others | {"shape": np.array(self.weights.shape)}
+
+    @classmethod
+    def of_arrays(cls, stored: Mapping[str, np.ndarray]) -> "Weighing":
+        weights = np.zeros(tuple(stored["shape"]))
+        weights[stored["rows"], stored["columns"]] = stored["values"]
+        return cls(weights, stored["objective"], stored["dual_gap"], stored["ridge"])
+
+
+def weigh_features(
+    view: PrimalView,
+    scores: Scores,
+    chosen: Sequence[np.ndarray],
+    ridge: float | np.ndarray,
+    most_explained: float = 1.0,
+) -> Weighing:
+    """Ridge regression of each factor on its own selected features, which undoes the shrinkage of the selection.
+
+    The ridge, one for all or one per factor, is raised until the weights explain at most `most_explained` of a factor.
+    Of the data only A't, ||t||^2 and A'A on the selected features are needed.
+    """
+    n_factors = scores.shape[1]
+    weights = np.zeros((view.shape[1], n_factors))
+    ridges = np.broadcast_to(np.asarray(ridge, dtype=np.float64), n_factors).copy()
+    targets = correlations([view], scores)[0]
+    squares = column_products(scores, scores)
+    objective, dual_gap = squares.copy(), np.zeros(n_factors)
+    some = [j for j in range(n_factors) if len(chosen[j])]
+    for j, gram in zip(some, grams(view, [(chosen[j], chosen[j]) for j in some]), strict=True):
+        target, square = targets[chosen[j], j], squares[j]
+        w = _regressed(gram, target, ridges[j])
+        products = gram @ w
+        residual = square - 2.0 * (w @ target) + w @ products  # r'r
+        if square - residual > most_explained * square:
+            ridges[j] = _raised(gram, target, most_explained * square, float(ridges[j]))
+            w = _regressed(gram, target, ridges[j])
+            products = gram @ w
+            residual = square - 2.0 * (w @ target) + w @ products
+        of_residual = target - products  # A'r
+        weights[chosen[j], j] = w + 0.0  # without negative zeros, which a checkpoint does not keep
+        objective[j] = residual + ridges[j] * (w @ w)
+        bound = 2.0 * (square - w @ target) - residual - of_residual @ of_residual / ridges[j]
+        dual_gap[j] = objective[j] - bound
+    return Weighing(weights, objective, dual_gap, ridges)
+
+
+def _regressed(gram: np.ndarray, target: np.ndarray, ridge: float) -> np.ndarray:
+    """(gram + ridge)^-1 target."""
+    ridged = gram.copy()
+    ridged.flat[:: len(gram) + 1] += ridge
+    _, w, problem = dposv(ridged.T, target, overwrite_a=True)  # there are thousands, of few features each
+    if problem:  # the ridge is below rounding error
+        values, Q = eigh(gram)
+        return Q @ ((Q.T @ target) / (np.maximum(values, 0.0) + ridge))
+    return w
+
+
+def _raised(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> float:
+    """The smallest ridge, at least `ridge`, that explains no more than `most` of ||t||^2.
+
+    With A'A = Q diag(values) Q' and `squares` those of Q'A't, ||t||^2 - ||t - A w||^2 is the sum of
+    squares (values + 2 ridge) / (values + ridge)^2.
+    """
+    values, Q = eigh(gram)
+    values, squares = np.maximum(values, 0.0), (Q.T @ target) ** 2
+
+    def excess(log_ridge: float) -> float:
+        at = np.exp(log_ridge)
+        return float(squares @ ((values + 2.0 * at) / (values + at) ** 2)) - most
+
+    low = high = np.log(ridge)
+    if excess(low) <= 0:
+        return ridge
+    while excess(high) > 0:
+        high += 1.0
+    return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
+
+
+def dense_weights(view: View, scores: Scores, ridge: float) -> RidgeSolution:
+    """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
+    if not isinstance(view, PrimalView) or (view.shape[0] <= _FEW_SAMPLES and view.remote is None):
+        scores = np.asarray(scores)
+        spectrum = spectrum_of(view)
+        U, values = spectrum.vectors, spectrum.values
+        coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])
+        weights = coefficients if view.columns_are_samples else view.rmatmat(coefficients)
+        return RidgeSolution(weights, np.zeros(scores.shape[1]), 0.0)  # without an iteration that could stop early
+    return ridge_weights(view, scores, ridge)
