@@ -6,8 +6,8 @@ from time import perf_counter
 from unittest import mock
 
 import numpy as np
-
 import scca.factors._sample_weights as balance
+
 from scca import SparseCCA
 
 from ._table import print_table

@@ -140,8 +140,9 @@ class TestExtremeCells:
 
 
 def test_the_most_components_of_auto_are_told(monkeypatch):
-    import scca.estimators._base as base
     import scca.estimators._factor_components as module
+
+    import scca.estimators._base as base
 
     monkeypatch.setattr(base, "MOST_COMPONENTS", 3)
     monkeypatch.setattr(module, "MOST_COMPONENTS", 3)

@@ -130,7 +130,7 @@ class TestBestMatches:
     def test_number_of_threads_does_not_show(self, rng, monkeypatch):
         queries, candidates = rng.standard_normal((300, 30)), rng.standard_normal((20_000, 30))
         whole = best_matches(queries, candidates, 10), mate_ranks(candidates[:300], queries)
-        monkeypatch.setattr("scca.parallel._threads._N_CORES", 1)
+        monkeypatch.setattr("scca.parallel._tasks._N_CORES", 1)
         np.testing.assert_equal((best_matches(queries, candidates, 10), mate_ranks(candidates[:300], queries)), whole)
 
     def test_memory_is_bounded(self, rng):

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import ChosenRows, column_blocks, tiles
 from ._checks import AllZeroWarning, DataWarning, shown, warn
 from ._sparse import OUTSIDE, broken, check_structure
 from ._types import MatrixLike
 from ._wording import counted, setting
+from .samples import ChosenRows, column_blocks, tiles
 
 __all__ = [
     # reading

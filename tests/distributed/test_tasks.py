@@ -9,11 +9,11 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
+from scca.factors._held_out import held_out_correlations
 from subprocesses import is_alive, start_program
 
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV, datasets
 from scca._checks import warn
-from scca.factors._held_out import held_out_correlations
 from scca.inference import permutation_test, stability_selection
 from scca.parallel import run_tasks
 from scca.samples import Pairs, summed

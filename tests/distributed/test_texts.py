@@ -4,9 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
+import scca.factors._left_out as left_out
 from numpy.testing import assert_allclose, assert_array_equal
 
-import scca.factors._left_out as left_out
 import scca.text._learning as learning
 import scca.text._model as model_module
 from scca import DataWarning, datasets, load, save
@@ -178,7 +178,7 @@ def test_wrong_files_are_refused_in_one_sentence(cluster, files, tmp_path):
 
 def test_a_stopped_fit_goes_on_with_other_blocks(cluster, files, many, tmp_path, monkeypatch):
     monkeypatch.setattr("scca.progress._work._WORTH", 0.0)  # every step is stored
-    monkeypatch.setattr("scca.parallel._threads._N_CORES", 1)  # no thread goes on beside the next fit
+    monkeypatch.setattr("scca.parallel._tasks._N_CORES", 1)  # no thread goes on beside the next fit
     expected = fitted(read_here(*files))
     folder, steps = tmp_path / "partial", []
     write = Checkpoint.write
@@ -205,7 +205,7 @@ def test_a_fit_of_the_same_pairs_in_another_order_does_not_go_on(
 ):
     """Scores that were stored belong to samples by their position."""
     monkeypatch.setattr("scca.progress._work._WORTH", 0.0)
-    monkeypatch.setattr("scca.parallel._threads._N_CORES", 1)
+    monkeypatch.setattr("scca.parallel._tasks._N_CORES", 1)
     write, folder = Checkpoint.write, tmp_path / "partial"
 
     def until_the_first(self, name, arrays):

@@ -12,7 +12,7 @@ import pytest
 from subprocesses import is_alive, run_program, start_program
 from threadpoolctl import threadpool_info
 
-import scca.parallel._threads as working
+import scca.parallel._tasks as working
 from scca import DataWarning
 from scca._checks import warn
 from scca.parallel import check_n_jobs, map_threads, run_tasks

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+import scca.factors._shared as shared
 import scipy.sparse as sp
 from blocks import in_blocks, many_pairs
 from numpy.testing import assert_array_equal
 
-import scca.factors._shared as shared
 from scca import SparseCCA
 from scca._checks import AllZeroWarning
 from scca.datasets import make_planted

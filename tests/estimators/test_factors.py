@@ -5,12 +5,12 @@ import pytest
 import scipy.sparse as sp
 from blocks import many_pairs
 from oracles import prepare, shrinkage
+from scca.estimators._factor_components import _automatic_ridge
 from sklearn.exceptions import ConvergenceWarning
 
-import scca.parallel._threads as working
+import scca.parallel._tasks as working
 from scca import DataWarning, EmptyComponentWarning, KernelCCA, SparseCCA
 from scca.datasets import make_planted
-from scca.estimators._factor_components import _automatic_ridge
 from scca.inference import permutation_test
 
 REPRESENTATIONS = ["auto", "primal-primal", "primal-dual", "dual-primal", "dual-dual"]
@@ -207,6 +207,7 @@ class TestFactors:
     def test_rotation_leaves_the_inner_products_of_dense_scores(self, pairs, new_pairs, monkeypatch):
         turned = factors(3, rendering="dense").fit(*pairs).transform_pair(*new_pairs)
         import scca.factors._steps as module
+
         from scca.factors import Rotation
 
         monkeypatch.setattr(module, "varimax", lambda loadings: Rotation(np.eye(loadings.shape[1]), True))

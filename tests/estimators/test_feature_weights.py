@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from oracles import prepare
+from scca.factors._weights import elimination, held_out_gain, shared_weights
 from sklearn.kernel_ridge import KernelRidge
 
 from scca import KernelCCA, SparseCCA
 from scca.datasets import load_trilingual, make_planted
-from scca.factors._weights import elimination, held_out_gain, shared_weights
 from scca.text import TextVectorizer
 from scca.views import Preparation
 

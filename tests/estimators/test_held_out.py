@@ -4,14 +4,14 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scca.factors._held_out import _correlations, _repeats, held_out_correlations
+from scca.factors._sharing import Sharing, count_shared, p_values, refitted_test
+from scca.factors._verdict import verdict
 from scipy.stats import binom
 
 from scca import DataWarning, EvidenceWarning, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.factors import associations, window_strengths
-from scca.factors._held_out import _correlations, _repeats, held_out_correlations
-from scca.factors._sharing import Sharing, count_shared, p_values, refitted_test
-from scca.factors._verdict import verdict
 from scca.samples import Groups, Pairs
 
 # the factors' strength is that of each separately: below, one of three may be lost in half of the pairs

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scca.factors._steps import find_factors
 
 import scca
 from scca import PAPER, SparseCCA, SparseCCACV, model_path
 from scca.datasets import make_planted
-from scca.factors._steps import find_factors
 from scca.samples import Samples
 from scca.tuning._coherence import coherence
 

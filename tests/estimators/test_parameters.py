@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import scca.factors._nets as nets
 from sklearn.exceptions import ConvergenceWarning
 
-import scca.factors._nets as nets
 from scca import KernelCCA, SparseCCA
 from scca.datasets import make_planted
 from scca.views import Kernel

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from scca.factors._renderings import _ENOUGH, _NEAR, _TRIALS, _few_weights
 
 MOST = 100

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+import scca.estimators._factor_components as components
 import scipy.sparse as sp
 from sklearn.base import clone
 
-import scca.estimators._factor_components as components
 from scca import SparseCCA, SparseCCACV
 from scca._checks import Penalty
 from scca.datasets import make_planted

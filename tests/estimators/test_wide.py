@@ -4,9 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-
 import scca._arrays as arrays
-import scca.parallel._threads as working
+
+import scca.parallel._tasks as working
 from scca import SparseCCA
 from scca.factors import _spectrum
 

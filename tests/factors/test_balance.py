@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+import scca.factors._sample_weights as module
 import scipy.sparse as sp
 
-import scca.factors._sample_weights as module
 from scca.factors import balanced_factors, shared_factors
 from scca.views import LinearKernelView, Preparation, StoredKernelView
 

@@ -4,13 +4,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-
 import scca.factors._covariances as covariances
 import scca.factors._shared as module
-import scca.parallel._threads as working
-from scca.factors import shared_factors
+import scipy.sparse as sp
 from scca.factors._covariances import covariance
+
+import scca.parallel._tasks as working
+from scca.factors import shared_factors
 from scca.views import Preparation
 
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-
 import scca.factors._grams as inner_products
 import scca.factors._nets as module
 import scca.factors._products as products
-import scca.parallel._threads as working
+import scipy.sparse as sp
+from scca.factors._grams import grams
+from sklearn.exceptions import ConvergenceWarning
+
+import scca.parallel._tasks as working
 from scca import solve_component
 from scca.factors import Nets
-from scca.factors._grams import grams
 from scca.views import LinearKernelView, Preparation, StoredKernelView
 
 RIDGE = 0.3

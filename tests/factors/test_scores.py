@@ -2,15 +2,15 @@
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from numpy.testing import assert_allclose
-
 import scca.factors._products as products
 import scca.factors._scores as module
-import scca.parallel._threads as working
+import scipy.sparse as sp
+from numpy.testing import assert_allclose
+from scca.factors._sample_weights import balanced_factors
+
+import scca.parallel._tasks as working
 from scca import SparseCCA
 from scca.factors import column_products, correlations, inner_products, scores_of
-from scca.factors._sample_weights import balanced_factors
 from scca.views import Preparation
 
 

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+import scca.factors._products as products
+import scca.factors._rendering as rendering
+import scca.factors._shared as module
 import scipy.sparse as sp
 from oracles import prepare
 from scipy.linalg import block_diag, eigh
@@ -9,11 +12,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 import scca.factors._iteration as iteration
-import scca.factors._products as products
-import scca.factors._rendering as rendering
-import scca.factors._shared as module
 import scca.factors._triangle as triangle
-import scca.parallel._threads as working
+import scca.parallel._tasks as working
 from scca import KernelCCA
 from scca.factors import dense_weights, shared_factors, spectrum_of
 from scca.factors._iteration import leading_solutions

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from blocks import in_blocks
-
-from scca._arrays import chosen_rows
-from scca.factors import column_products, correlations, inner_products
 from scca.factors._covariances import covariance
 from scca.factors._products import Products, images
 from scca.factors._scores import PooledScores, row_squares
+
+from scca.factors import column_products, correlations, inner_products
 from scca.samples import AllBut, summed
+from scca.samples._views import chosen_rows
 from scca.views import Preparation
 
 N, M = 30, 8

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from oracles import assert_is, prepare
 
-from scca._arrays import ChosenRows
+from scca.samples._views import ChosenRows
 from scca.views import Preparation
 
 

@@ -92,9 +92,7 @@ def checked_kernel(given: Any) -> Kernel:
 
 
 def parsed_kernel(given: Any) -> tuple[Kernel | None, dict[str, Any] | None]:
-    """The kernel of a view, and how it is approximated, if it is; None for the linear kernel, which needs features."""
-    if isinstance(given, str) and given == "linear":
-        return None, None
+    """The kernel of a view, None if it is linear, and how it is approximated, if it is."""
     if isinstance(given, LowRankKernel):
         return given.settings()
     kernel = checked_kernel(given)

@@ -8,7 +8,9 @@ import numpy as np
 from scipy.linalg import eigh
 
 from ..parallel import inner, map_threads, times
-from ._products import Products, images
+from ..views import PrimalView
+from ._ridge import Coupled
+from .products import images
 
 __all__ = ["Solutions", "leading_solutions", "residuals_of"]
 
@@ -37,7 +39,7 @@ class Solutions:
 class _Basis:
     """Directions V_v of every view, V_v'B_vV_v = 1, with B_v V_v and the images C_uv V_v in every other view u."""
 
-    def __init__(self, products: Sequence[Products], capacity: int):
+    def __init__(self, products: Sequence[Coupled], capacity: int):
         self._products = products
         sizes = [product.shape[1] for product in products]
         self.widths = [0] * len(sizes)
@@ -61,7 +63,7 @@ class _Basis:
         starts = list(self.widths)
         new = [self._beside(v, block) for v, block in enumerate(new)]
         self.n_products += max(block.shape[1] for block in new)
-        for v, (block, found) in enumerate(zip(new, images(self._products, new), strict=True)):
+        for v, (block, found) in enumerate(zip(new, images(*_of(self._products), new), strict=True)):
             self._append(v, block, found)
         return [[held[:, starts[v] : self.widths[v]] for held in self._held[v]] for v in range(len(new))]
 
@@ -121,7 +123,7 @@ class _Basis:
 
 
 def leading_solutions(
-    products: Sequence[Products], start: Blocks, n_wanted: int, *, tol: float, max_iter: int
+    products: Sequence[Coupled], start: Blocks, n_wanted: int, *, tol: float, max_iter: int
 ) -> Solutions:
     """The `n_wanted` largest sigma of  sum over u != v of C_vu w_u = sigma B_v w_v,  B_v = C_vv + ridge.
 
@@ -144,7 +146,7 @@ def leading_solutions(
             residuals, sizes = basis.residuals(values, mixtures)
             if is_last or (sizes <= tol).all():
                 vectors = basis.combined(mixtures)
-                residuals, sizes = residuals_of(images(products, vectors), values)
+                residuals, sizes = residuals_of(images(*_of(products), vectors), values)
                 basis.n_products += len(values)
                 if is_last or (sizes <= tol).all():
                     break
@@ -157,7 +159,7 @@ def leading_solutions(
     return Solutions(values, vectors, sizes, basis.n_products)
 
 
-def _inverted(products: Sequence[Products], blocks: Blocks, tol: float) -> Blocks:
+def _inverted(products: Sequence[Coupled], blocks: Blocks, tol: float) -> Blocks:
     """B_v^-1 times a block, in every view; inexact is fine, since the residuals of the factors are checked."""
     return map_threads(lambda v: products[v].solve(blocks[v], tol).weights, range(len(products)))
 
@@ -182,6 +184,10 @@ def _singular(matrix: np.ndarray, count: int) -> tuple[np.ndarray, Blocks]:
     values = np.sqrt(np.maximum(squares[::-1], 0.0))
     left = np.ascontiguousarray(left[:, ::-1]) / np.sqrt(2.0)
     return values, [matrix.T @ left / np.maximum(values, np.finfo(np.float64).tiny), left]
+
+
+def _of(products: Sequence[Coupled]) -> tuple[list[PrimalView], list[float]]:
+    return [product.view for product in products], [product.ridge for product in products]
 
 
 def residuals_of(found: list[Blocks], values: np.ndarray) -> tuple[Blocks, np.ndarray]:

@@ -8,11 +8,10 @@ from scipy.linalg import eigh
 
 from ..progress import Stage
 from ..views import PrimalView, View
-from ._covariances import covariance
 from ._iteration import Solutions, residuals_of
-from ._products import Products, images
 from ._triangle import Triangle
 from .find import of_two
+from .products import covariance, images
 
 __all__ = ["whitened_cost", "whitened_solutions"]
 
@@ -36,8 +35,8 @@ def whitened_solutions(
     vectors = [np.zeros((view.shape[1], len(values))) for view in views]
     for W, features, w in zip(vectors, kept, found, strict=True):
         W[features] = w
-    products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
-    of_kept = [[block[kept[u]] for u, block in enumerate(blocks)] for blocks in images(products, vectors)]
+    found_images = images(views, ridges, vectors)
+    of_kept = [[block[kept[u]] for u, block in enumerate(blocks)] for blocks in found_images]
     return Solutions(values, vectors, residuals_of(of_kept, values)[1], n_components)
 
 

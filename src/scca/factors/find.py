@@ -1,6 +1,6 @@
-"""Finding: the scores that all views predict best, by regularised canonical correlation analysis of their spectra."""
+"""Finding and rotating: the scores that all views predict best, by regularised CCA, in simple structure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,31 +10,45 @@ import numpy as np
 from scipy.linalg import eigh, solve_triangular, svd
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ..parallel import map_threads, one_blas_thread, parts, times
-from ..views import FeatureView, LinearKernelView, View
+from ..parallel import inner, map_threads, one_blas_thread, parts, times
+from ..samples import column_blocks, remote_blocks_of
+from ..views import FeatureView, LinearKernelView, PreparedView, PrimalView, View
+from . import constants
 from ._lanczos import leading_eigenvectors
-from ._scores import PooledScores, Scores, inner_products
+from .products import PooledScores, Scores, inner_products
 
 if TYPE_CHECKING:
     from .settings import Settings
 
 __all__ = [
+    "Rotation",
     "SharedFactors",
     "Spectrum",
+    "equalized",
     "factors_by_spectra",
+    "features_of",
+    "is_large",
     "of_two",
     "orthonormal",
     "ridge_of",
+    "simple_structure",
     "spectrum_of",
+    "varimax",
     "with_orthonormal_scores",
 ]
 
+_FEW = 3000  # samples, or features of a view, up to which its full spectrum is computed
+_MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
 _SMALL = 1500  # eigenproblems up to this size are solved directly
 _TOLERANCE = 1e-3  # relative residual of every factor; sigma then has an error of about its square
 _SEED = 0
 _ROWS = 1024  # of a product per task of a thread
 _MANY, _FEW_OF = 2000, 40  # features from which on an iteration is faster, and per component
 _MOST_COPIED = 1 << 20  # entries of a wide dense view that are copied for their singular values
+_MAX_ROTATIONS = 1000
+_LEAST_GAIN = 1e-7  # relative gain of the criterion per iteration
+_ROTATED_ROWS = 2048  # per task of a thread
+_FEW_FACTORS = 32  # whose fourth moments take little memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +98,21 @@ class SharedFactors:
 def ridge_of(settings: "Settings", view: View) -> float:
     """lambda of one view; an automatic one is a multiple of the mean squared norm of its samples."""
     return settings.ridge * getattr(view, "unit", 1.0) if settings.ridge_is_automatic else settings.ridge
+
+
+def is_large(views: Sequence[View]) -> bool:
+    """Whether factors are found by products with features, not by spectra."""
+    features = [view for view in map(features_of, views) if view is not None]
+    ranks = [min(view.shape) for view in features]
+    large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
+    return bool(large or remote_blocks_of(views)) and len(features) == len(views)
+
+
+def features_of(view: View) -> PrimalView | None:
+    """The features of a view; None for a kernel that is not linear."""
+    if isinstance(view, LinearKernelView):
+        return view.features
+    return view if isinstance(view, PrimalView) else None
 
 
 def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> SharedFactors:
@@ -237,3 +266,121 @@ def _of_matrix(matrix: np.ndarray) -> Spectrum:
     values, vectors = eigh(matrix)
     kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
     return Spectrum(vectors[:, kept], values[kept])
+
+
+# --- rotation to simple structure -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """An orthogonal matrix (c x c), and whether the iteration that found it converged."""
+
+    matrix: np.ndarray
+    converged: bool
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All of it as arrays, for a checkpoint."""
+        return {"matrix": self.matrix, "converged": np.array(self.converged)}
+
+    @classmethod
+    def of_arrays(cls, stored: Mapping[str, np.ndarray]) -> "Rotation":
+        return cls(stored["matrix"], bool(stored["converged"]))
+
+
+def simple_structure(views: Sequence[PreparedView], correlations: Sequence[np.ndarray], values: np.ndarray) -> Rotation:
+    """The rotation of factors T, whose columns are orthogonal and as long as `values`; the longest rotated one first.
+
+    `correlations` are A_v'T of every view. The sign of a factor makes the few large loadings positive.
+    """
+    # each view in its own unit, so that the one with the larger numbers does not decide alone
+    found = [each / np.sqrt(view.unit) for view, each in zip(views, correlations, strict=True)]
+    loadings = np.vstack(
+        [each[view.varying] if isinstance(view, PrimalView) else each for view, each in zip(views, found, strict=True)]
+    )
+    rotation = varimax(equalized(loadings))
+    sizes = np.linalg.norm(values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
+    R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
+    skewness = sum(np.sum((loadings[rows] @ R) ** 3, axis=0) for rows in column_blocks(*loadings.shape[::-1]))
+    return Rotation(R * np.where(skewness < 0, -1.0, 1.0), rotation.converged)
+
+
+def equalized(loadings: np.ndarray) -> np.ndarray:
+    """Rows of about unit norm (Kaiser's normalisation), so that large features do not dominate the rotation.
+
+    Small rows stay small: row / sqrt(||row||^2 + 0.1 times the mean of ||row||^2).
+    """
+    squares = np.einsum("ij,ij->i", loadings, loadings)
+    damped = squares + constants.ROW_DAMPING * squares.mean()
+    return loadings / np.sqrt(np.where(damped > 0, damped, 1.0))[:, None]
+
+
+def varimax(loadings: np.ndarray) -> Rotation:
+    """The rotation R that maximises the variance of the squared entries of each column of `loadings` R, summed.
+
+    With B = loadings R, the gradient of the criterion is 4 loadings'(B^3 - B diag(mean B^2)), and a plain step goes to
+    the orthogonal matrix nearest to it, which never decreases the criterion. As gradients change steadily, a step
+    nearest to the gradient plus its last change gets further; if it gains nothing, a plain one is taken from where the
+    criterion was largest.
+    """
+    n_rows, n_factors = loadings.shape
+    loadings = loadings[loadings.any(axis=1)]  # rows of zeros, of features that are not read, count in means alone
+    R = np.eye(n_factors)
+    if not len(loadings):
+        return Rotation(R, True)
+    by_moments = n_factors <= _FEW_FACTORS and n_factors**3 < len(loadings)  # then an iteration costs less
+    best, largest, before = R, -np.inf, None  # where the criterion was largest, and the gradient there
+    is_plain = True
+    with one_blas_thread():  # the same order of sums for any number of threads
+        gradient_at = (_gradient_by_moments if by_moments else _gradient_by_rows)(loadings, n_rows)
+        for _ in range(_MAX_ROTATIONS):
+            gradient = gradient_at(R)
+            criterion = float(np.sum(R * gradient))  # times the number of rows
+            if before is None or criterion - largest > _LEAST_GAIN * criterion:
+                direction = gradient if before is None else 2.0 * gradient - before
+                is_plain = before is None
+                best, largest, before = R, criterion, gradient
+            elif is_plain:
+                return Rotation(best, True)
+            else:
+                direction, is_plain = before, True
+            U, _, V = np.linalg.svd(direction)
+            R = U @ V
+    return Rotation(best, False)
+
+
+def _gradient_by_rows(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray], np.ndarray]:
+    """As a function of R; the means are over `n_rows`, of which all others are zero."""
+    own = inner(loadings, loadings)
+
+    def gradient(R: np.ndarray) -> np.ndarray:
+        mean = np.einsum("ij,ij->j", R, own @ R) / n_rows  # of the columns of B^2
+
+        def of_rows(rows: slice) -> np.ndarray:
+            B = loadings[rows] @ R
+            return loadings[rows].T @ (B * (B * B - mean))
+
+        first, *others = map_threads(of_rows, parts(0, len(loadings), _ROTATED_ROWS))
+        return sum(others, start=first)
+
+    return gradient
+
+
+def _gradient_by_moments(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray], np.ndarray]:
+    """The same, from the fourth moments of the rows, sums of l_a l_b l_c l_d, which do not change with R."""
+    c = loadings.shape[1]
+    first, second = np.triu_indices(c)
+    fourth = np.zeros((len(first), len(first)))
+    for rows in column_blocks(len(first), len(loadings)):
+        products = loadings[rows, first] * loadings[rows, second]
+        fourth += products.T @ products
+    place = np.empty((c, c), dtype=np.intp)  # of a pair of factors, in either order
+    place[first, second] = place[second, first] = np.arange(len(first))
+    moments = fourth[np.ix_(place.ravel(), place.ravel())].reshape(c**3, c)
+    covariance = inner(loadings, loadings)
+
+    def gradient(R: np.ndarray) -> np.ndarray:
+        images = covariance @ R
+        cubes = np.einsum("abj,bj->aj", np.einsum("abcj,cj->abj", (moments @ R).reshape(c, c, c, c), R), R)
+        return cubes - images * (np.sum(R * images, axis=0) / n_rows)
+
+    return gradient

@@ -4,8 +4,8 @@ A fit takes these steps, each a function from one frozen value to the next, for 
 
     prepare     how samples are read: which features, how much each counts, centred and scaled     prepare.py
     find        the factors: scores that all views predict best                                    find.py, large.py
-    rotate      the factors to simple structure                                                    rotate.py
-    select      few features of every view for each factor, by certified elastic nets              select.py
+    rotate      the factors to simple structure                                                    find.py
+    select      few features of every view for each factor, by certified elastic nets              selection.py
     refit       the weights of these features alone                                                refit.py
     count       how many factors hold on samples left out                                          chance.py
     hold out    what to expect of every component on new samples                                   hold_out.py
@@ -23,16 +23,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from .._arrays import chosen_rows
 from .._checks import EvidenceWarning, NothingSharedError, warn
 from .._wording import setting
 from ..parallel import blas_threads_for, is_small, map_threads, one_blas_thread
 from ..progress import Stage, from_checkpoint, preview, report, unreported
 from ..retrieval import mate_ranks
-from ..samples import AllBut, Groups, Views, remote_blocks_of
+from ..samples import AllBut, Groups, Views, chosen_rows, remote_blocks_of
 from ..views import PreparedView, Projector
 from . import constants
-from ._scores import Scores, column_products, correlations, scores_of
 from .chance import (
     Sharing,
     can_refit,
@@ -44,13 +42,20 @@ from .chance import (
     p_values,
     refitted_test,
 )
-from .find import SharedFactors, ridge_of
+from .find import (
+    Rotation,
+    SharedFactors,
+    factors_by_spectra,
+    is_large,
+    ridge_of,
+    simple_structure,
+)
 from .hold_out import HeldOut, has_many, held_out_correlations, leave_out, scores_of_split
-from .large import balanced_factors
+from .large import balanced_factors, shared_factors
 from .prepare import Prepared, elimination, judged_views, prepare
+from .products import Scores, column_products, correlations, scores_of
 from .refit import SCORING, WEIGHING, Rendering, dense_rendering, refit
-from .rotate import Rotation, simple_structure
-from .select import Selection, results_as_arrays, results_of_arrays
+from .selection import Selection, results_as_arrays, results_of_arrays
 from .settings import Settings
 
 __all__ = ["Factors", "Fit", "count_components", "fit", "fit_path", "fit_prepared", "prepare_chosen"]
@@ -180,9 +185,13 @@ def _adapted(settings: Settings, prepared: Prepared) -> Settings:
 def find(prepared: Prepared, n_components: int, settings: Settings) -> Factors:
     """Factors of the views as regularised CCA orders them, each as long as the views share it (sigma)."""
     views = prepared.views
+    if len(prepared.given) >= constants.WEIGHTED_SAMPLES:
+        by = balanced_factors  # with weights of samples
+    else:
+        by = shared_factors if is_large(views) else factors_by_spectra
     found = from_checkpoint(
         "factors",
-        lambda: balanced_factors(views, n_components, [ridge_of(settings, view) for view in views]),
+        lambda: by(views, n_components, [ridge_of(settings, view) for view in views]),
         SharedFactors.arrays,
         lambda stored: SharedFactors.of_arrays(stored, views),
     )
@@ -425,9 +434,9 @@ def _count(prepared: Prepared, settings: Settings, sharing: Sharing | None) -> i
     """The requested number of components or, if they are counted, the number of factors that hold on samples left out.
 
     Counted are the leading factors, as regularised CCA orders them, before five in a row that are no better than
-    chance: for J = 1, 2, ..., the strength of the J-th and the next four on samples left out is tested. A single factor that
-    does not hold does not end the count, and a single one among hundreds that holds by chance does not extend it to all
-    before. Without a test of permuted samples, the samples left out are permuted.
+    chance: for J = 1, 2, ..., the strength of the J-th and the next four on samples left out is tested. A single factor
+    that does not hold does not end the count, and a single one among hundreds that holds by chance does not extend it
+    to all before. Without a test of permuted samples, the samples left out are permuted.
 
     Factors have dense weights without feature weights, since it is factors that are counted, not their renderings. At
     most half as many as there are samples, or groups of them. So it counts too many in about 1 of 20 data sets, or a

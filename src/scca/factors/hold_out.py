@@ -31,8 +31,9 @@ class HeldOut:
     Attributes
     ----------
     correlations : ndarray of shape (c,)
-        Correlation of the views' scores on samples left out; of more than two views, the mean over pairs. Each fold finds, rotates and orders its components by
-        itself: the j-th value is what the j-th strongest component of a fit to about this many pairs reaches.
+        Correlation of the views' scores on samples left out; of more than two views, the mean over pairs. Each
+        fold finds, rotates and orders its components by itself: the j-th value is what the j-th strongest component of
+        a fit to about this many samples reaches.
     intervals : ndarray of shape (c, 2)
     n_folds : int
         Number of fits.

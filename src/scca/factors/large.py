@@ -9,31 +9,28 @@ import numpy as np
 
 from ..parallel import one_blas_thread
 from ..progress import Stage, from_checkpoint
-from ..samples import each, remote_blocks_of
-from ..views import LinearKernelView, PreparedView, PrimalView, View
+from ..samples import each
+from ..views import PreparedView, PrimalView, View
 from . import constants
 from ._iteration import Solutions, leading_solutions
-from ._products import Products
-from ._scores import PooledScores, Scores, row_squares, scores_of
+from ._ridge import Coupled
 from ._whitened import whitened_cost, whitened_solutions
-from .find import SharedFactors, factors_by_spectra, orthonormal, with_orthonormal_scores
+from .find import (
+    SharedFactors,
+    factors_by_spectra,
+    features_of,
+    is_large,
+    orthonormal,
+    with_orthonormal_scores,
+)
+from .products import PooledScores, Scores, row_squares, scores_of
 
-__all__ = ["balanced_factors", "is_large", "shared_factors"]
+__all__ = ["balanced_factors", "shared_factors"]
 
-_FEW = 3000  # samples, or features of a view, up to which its full spectrum is computed
-_MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
 _AT_ONCE = (8, 16)  # directions added per round of the iteration, at least and at most
 _MAX_ITER = 200
 _TOLERANCE = 1e-3  # relative residual of every factor
 _SEED = 0
-
-
-def is_large(views: Sequence[View]) -> bool:
-    """Whether factors are found by products with features, not by spectra."""
-    features = [view for view in map(_features, views) if view is not None]
-    ranks = [min(view.shape) for view in features]
-    large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
-    return bool(large or remote_blocks_of(views)) and len(features) == len(views)
 
 
 def shared_factors(
@@ -46,16 +43,10 @@ def shared_factors(
     """
     if not is_large(views):
         return factors_by_spectra(views, n_components, ridges)
-    features = [view for view in map(_features, views) if view is not None]
+    features = [view for view in map(features_of, views) if view is not None]
     with one_blas_thread():  # the same order of sums for any number of threads
         found = _by_features(features, n_components, ridges, most_features or constants.MOST_FEATURES)
         return with_orthonormal_scores(scores_of(features, found.vectors), found.values, found.residuals)
-
-
-def _features(view: View) -> PrimalView | None:
-    if isinstance(view, LinearKernelView):
-        return view.features
-    return view if isinstance(view, PrimalView) else None
 
 
 def _by_features(
@@ -65,7 +56,7 @@ def _by_features(
     n_components = min(n_components, *map(len, leading))
     if max(map(len, leading)) <= constants.MOST_FEATURES:
         return whitened_solutions(views, leading, n_components, ridges)
-    products = [Products(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
+    products = [Coupled(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     for product in products:
         product.couple()
     at_once = int(np.clip(n_components // 8, *_AT_ONCE))
@@ -94,7 +85,7 @@ def factor_cost(views: Sequence[View], n_components: int, most_features: int | N
 
 
 def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> SharedFactors:
-    """Shared factors; those of 3,000 samples or more with the sample weights d_i = 1 / (h_i / mean(h) + 0.1).
+    """Shared factors of many samples, with the sample weights d_i = 1 / (h_i / mean(h) + 0.1).
 
     h_i = ||t_i||^2 is the leverage of sample i, t_i its scores. Correlation alone ranks what a few samples share almost
     perfectly before what many share well. The more samples there are, the more rare features they have, and the fewer
@@ -102,8 +93,6 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
     the covariances: a fixed point, approached by three rounds of d = sqrt(d * new d), in which the factors are found in
     at most 3,000 features of a view. The last factors solve the problem with these weights to its full precision.
     """
-    if views[0].shape[0] < constants.WEIGHTED_SAMPLES:
-        return shared_factors(views, n_components, ridges)
     rough, last = factor_cost(views, n_components, constants.WEIGHTING_FEATURES), factor_cost(views, n_components)
     stage = Stage("factors", constants.WEIGHTING_ROUNDS * rough + last)
     weights = None

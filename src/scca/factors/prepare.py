@@ -11,10 +11,9 @@ import scipy.sparse as sp
 from scipy.linalg import cho_factor
 from scipy.linalg.lapack import dpotri
 
-from .._arrays import ChosenRows, chosen_rows
 from .._types import MatrixLike
 from ..parallel import map_threads, one_blas_thread
-from ..samples import Groups, Views
+from ..samples import ChosenRows, Groups, Views, chosen_rows
 from ..views import (
     Compressed,
     FeatureView,

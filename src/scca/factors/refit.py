@@ -17,11 +17,9 @@ from ..progress import Stage, from_checkpoint
 from ..solver import ComponentResult
 from ..views import PreparedView, PrimalView, View
 from . import constants
-from ._grams import grams
-from ._products import RidgeSolution
-from ._regression import ridge_weights
-from ._scores import Scores, column_products, correlations, scores_of
+from ._ridge import ridge_weights
 from .find import ridge_of, spectrum_of
+from .products import RidgeSolution, Scores, column_products, correlations, grams, scores_of
 
 if TYPE_CHECKING:
     from .prepare import Prepared

@@ -1,8 +1,24 @@
 """Work shared among threads, processes or a cluster, with the same result: tasks, threads, the threads of BLAS."""
 
-from ._blas import blas_threads_for, is_small, one_blas_thread
-from ._tasks import Outcomes, Progress, Runner, check_n_jobs, in_sequence, outcome, run_by, run_here, run_tasks
-from ._threads import inner, map_threads, one_core, parts, times
+from ._tasks import (
+    Outcomes,
+    Progress,
+    Runner,
+    blas_threads_for,
+    check_n_jobs,
+    in_sequence,
+    inner,
+    is_small,
+    map_threads,
+    one_blas_thread,
+    one_core,
+    outcome,
+    parts,
+    run_by,
+    run_here,
+    run_tasks,
+    times,
+)
 
 __all__ = [
     # tasks

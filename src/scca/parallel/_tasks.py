@@ -1,28 +1,50 @@
-"""Running many tasks in parallel: starting, counting and stopping them."""
+"""Work shared among threads or processes: tasks, threads, and the threads of BLAS, with the same result for any."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import partial
+import os
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar, copy_context
+from functools import cache, partial
 from numbers import Integral
-from threading import Condition
-from typing import Any
+from threading import Condition, Lock
+from typing import Any, TypeVar
 
-from .._checks import Collector, collected, say_once
-from ._blas import one_blas_thread
-from ._threads import as_they_finish
+import numpy as np
+import threadpoolctl
+from threadpoolctl import ThreadpoolController
+
+from .._checks import Collector, collected, say_once, warn
 
 __all__ = [
     "Outcomes",
     "Progress",
     "Runner",
+    "blas_threads_for",
     "check_n_jobs",
     "in_sequence",
+    "inner",
+    "is_small",
+    "map_threads",
+    "one_blas_thread",
+    "one_core",
     "outcome",
+    "parts",
     "run_by",
     "run_here",
     "run_tasks",
+    "times",
 ]
+
+_ROWS = 4096  # of a part that is summed
+_ROWS_OF_PRODUCT = 1024  # of a part that is not: more parts share more evenly
+_N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+_here = threading.local()
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+_WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer fit into the cache of one core
 
 Progress = Callable[[int, int], None]
 
@@ -30,6 +52,9 @@ Progress = Callable[[int, int], None]
 # raised again
 Outcomes = Generator[tuple[int, Any, Collector], None, None]
 Runner = Callable[[Callable[[Any], Any], Iterable[Any], int | None], Outcomes]  # of a function, tasks and `n_jobs`
+
+
+# --- tasks ------------------------------------------------------------------------------------------------------------
 
 
 def check_n_jobs(value: Any, name: str = "n_jobs") -> int | None:
@@ -211,3 +236,171 @@ class _Running:
     def wait(self) -> None:
         with self._changed:
             self._changed.wait_for(lambda: not self._number)
+
+
+# --- threads ----------------------------------------------------------------------------------------------------------
+
+
+def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+    """[function(item) for item in items], in a thread per core; the caller limits BLAS to one thread.
+
+    Inside another call, one item after another.
+    """
+    items = list(items)
+    if _one_by_one(items):
+        return [function(item) for item in items]
+
+    def with_warnings(item: Any) -> Any:
+        with collected() as warned:
+            return function(item), warned
+
+    contexts = [copy_context() for _ in items]  # not inherited by threads; `naming` is part of it
+    done = list(_pool().map(lambda context, item: context.run(with_warnings, item), contexts, items))
+    for _, warned in done:  # in the calling thread, which knows the user's line and the collectors
+        for category, message in warned.first.items():
+            warn(message, category)
+    return [result for result, _ in done]
+
+
+@contextmanager
+def one_core(alone: bool = True) -> Iterator[None]:
+    """A context in which `together` does one item after another in this thread, if `alone`."""
+    before = getattr(_here, "is_part", False)
+    _here.is_part = before or alone
+    try:
+        yield
+    finally:
+        _here.is_part = before
+
+
+def as_they_finish(tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
+    """The results of functions, each as soon as it is there, from a thread per core.
+
+    Inside another call, one after another. Closed early, functions that have not started never do.
+    """
+    tasks = list(tasks)
+    if _one_by_one(tasks):
+        yield from (task() for task in tasks)
+        return
+    futures = [_pool().submit(copy_context().run, task) for task in tasks]
+    try:
+        for future in as_completed(futures):
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _one_by_one(items: Sequence[Any]) -> bool:
+    return len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_N_CORES, thread_name_prefix="scca", initializer=_enter)
+
+
+def _enter() -> None:
+    _here.is_part = True
+
+
+if hasattr(os, "register_at_fork"):  # a forked process has no threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
+def parts(start: int, stop: int, step: int) -> list[slice]:
+    """start:stop in pieces of at most `step`."""
+    return [slice(first, min(stop, first + step)) for first in range(start, stop, step)]
+
+
+def inner(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """A'B."""
+    products = map_threads(lambda rows: A[rows].T @ B[rows], parts(0, len(A), _ROWS))
+    return sum(products[1:], start=products[0])
+
+
+def times(A: np.ndarray, C: np.ndarray) -> np.ndarray:
+    """A C."""
+    out = np.empty((len(A), C.shape[1]))
+
+    def multiply(rows: slice) -> None:
+        np.matmul(A[rows], C, out=out[rows])
+
+    map_threads(multiply, parts(0, len(A), _ROWS_OF_PRODUCT))
+    return out
+
+
+# --- threads of BLAS --------------------------------------------------------------------------------------------------
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _let_any_thread_set() -> None:
+    """Let the current thread set the number: recent versions of threadpoolctl ignore all threads but one, silently.
+
+    That is the first that set it, but here any may be the first to enter and any other the last to leave.
+    """
+    clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
+    if clear is not None:
+        clear(force=True)
+
+
+class _OneThread:
+    """The first to enter limits BLAS to one thread, the last to leave restores the previous number.
+
+    The number of threads belongs to the process: if every user restored the number it found, the second of two
+    overlapping ones would restore the limit of the first.
+    """
+
+    def __init__(self) -> None:
+        self._inside = 0
+        self._limit: Any = None
+        self.renew_lock()
+
+    def renew_lock(self) -> None:
+        self._lock = Lock()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside and any(library.num_threads != 1 for library in _controller().lib_controllers):
+                _let_any_thread_set()
+                self._limit = _controller().limit(limits=1)
+            self._inside += 1
+
+    def __exit__(self, *raised: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside and self._limit is not None:
+                _let_any_thread_set()
+                self._limit.restore_original_limits()
+                _let_any_thread_set()
+                self._limit = None
+
+
+_ONE_THREAD = _OneThread()
+if hasattr(os, "register_at_fork"):  # a lock held by another thread would stay locked in the child
+    os.register_at_fork(after_in_child=_ONE_THREAD.renew_lock)
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """A context in which BLAS uses one thread, so that sums always have the same order.
+
+    It is reentrant and may be entered from any thread; the last to leave restores the previous number.
+    """
+    return _ONE_THREAD
+
+
+def blas_threads_for(*n_stored: int) -> AbstractContextManager[Any]:
+    """A context in which BLAS uses one thread unless a view stores many numbers.
+
+    For small problems, starting and joining threads costs more than it saves.
+    """
+    return one_blas_thread() if is_small(*n_stored) else nullcontext()
+
+
+def is_small(*n_stored: int) -> bool:
+    """Whether no view stores many numbers."""
+    return max(n_stored) < _WORTH_SHARING

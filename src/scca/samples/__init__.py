@@ -1,8 +1,29 @@
 """Which samples: paired views, groups, folds; in memory, or in blocks elsewhere."""
 
-from ._blocks import Block, Function, RemoteBlocks, SampleValues, added, parts_of, unique
+from ._blocks import (
+    Block,
+    Function,
+    RemoteBlocks,
+    SampleValues,
+    added,
+    parts_of,
+    unique,
+)
 from ._splits import Split, consecutive_folds, random_folds
-from ._views import AllBut, Groups, Samples, Views, each, remote_blocks_of, summed
+from ._views import (
+    AllBut,
+    ChosenRows,
+    Groups,
+    Samples,
+    Views,
+    chosen_rows,
+    column_blocks,
+    each,
+    read_tile,
+    remote_blocks_of,
+    summed,
+    tiles,
+)
 
 __all__ = [
     # paired samples
@@ -12,6 +33,12 @@ __all__ = [
     "Split",
     "consecutive_folds",
     "random_folds",
+    # large arrays, a tile at a time
+    "ChosenRows",
+    "chosen_rows",
+    "column_blocks",
+    "read_tile",
+    "tiles",
     # sums over samples, in memory or elsewhere
     "summed",
     "each",

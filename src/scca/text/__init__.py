@@ -1,7 +1,21 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
-from ..readers import PairedText, PairError, Piped, read_documents, read_pairs, stream_documents
-from ._answers import Component, GeneratedText, Mates, Translation, Weighted, WordPair
+from ..readers import (
+    PairedText,
+    PairError,
+    Piped,
+    read_documents,
+    read_pairs,
+    stream_documents,
+)
+from ._answers import (
+    Component,
+    GeneratedText,
+    Mates,
+    Translation,
+    Weighted,
+    WordPair,
+)
 from ._expected_words import ExpectedWords
 from ._mate_search import MateSearch
 from ._model import BilingualModel

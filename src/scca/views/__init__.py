@@ -6,12 +6,12 @@ from ._kernel_views import KernelPreparation, LinearKernelView, StoredKernelView
 from ._kernels import Kernel, check_kernel_matrix
 from ._low_rank import Landmarks, RandomFeatures
 from ._low_rank_view import LowRankKernelView, LowRankPreparation
-from ._preparation import Preparation
-from ._projector import Projector
-from ._scaling import (
+from ._preparation import (
     SCALES,
     UNIT,
     Norm,
+    Preparation,
+    Projector,
     Scale,
     divided,
     norm_of,

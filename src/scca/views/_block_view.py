@@ -8,12 +8,11 @@ import scipy.sparse as sp
 
 from ..samples import AllBut, Block, RemoteBlocks, summed, unique
 from ._features import FeatureView
-from ._projector import Projector
 from ._storage import Compressed
 from .base import PrimalView
 
 if TYPE_CHECKING:
-    from ._preparation import Preparation
+    from ._preparation import Preparation, Projector
 
 __all__ = ["BlockRows", "BlockView", "Counted"]
 
@@ -164,9 +163,14 @@ class BlockView(PrimalView):
     def square_norms(self) -> np.ndarray:
         return summed(_square_norms, [self])
 
-    def projector(self, rotations: np.ndarray) -> Projector:
+    @property
+    def varying(self) -> np.ndarray:
+        spread = None if self.preparation is None else self.preparation.spread
+        return np.arange(self.shape[1]) if spread is None else np.flatnonzero(spread)
+
+    def projector(self, rotations: np.ndarray) -> "Projector":
         assert self.preparation is not None
-        return Projector(self.preparation, rotations)
+        return self.preparation.projector(rotations)
 
     # --- what needs the samples here ---------------------------------------------------------------------------------
 

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg.blas import dtrmm
 
-from .._arrays import column_blocks
 from ..parallel import map_threads, one_blas_thread, parts
-from ._projector import Projector
+from ..samples import column_blocks
 from ._selection import Selection
 from ._storage import SparseStorage, Storage
 from .base import PrimalView
 
 if TYPE_CHECKING:
-    from ._preparation import Preparation
+    from ._preparation import Preparation, Projector
 
 __all__ = ["FeatureView"]
 
@@ -47,6 +46,11 @@ class FeatureView(PrimalView):
     @property
     def is_sparse(self) -> bool:
         return isinstance(self.storage, SparseStorage)
+
+    @property
+    def varying(self) -> np.ndarray:
+        spread = None if self.preparation is None else self.preparation.spread
+        return np.arange(self.shape[1]) if spread is None else np.flatnonzero(spread)
 
     def matvec(self, weights: np.ndarray) -> np.ndarray:
         scores = self.storage.matvec(weights)
@@ -180,10 +184,10 @@ class FeatureView(PrimalView):
             products[i] = self.matvec(others.rmatvec(unit))
         return products
 
-    def projector(self, rotations: np.ndarray) -> Projector:
+    def projector(self, rotations: np.ndarray) -> "Projector":
         if self.preparation is None:
             raise ValueError("a matrix used unchanged cannot prepare new samples; create the view by a Preparation.")
-        return Projector(self.preparation, rotations)
+        return self.preparation.projector(rotations)
 
 
 class SparseSelection(Selection):

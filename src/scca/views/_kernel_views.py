@@ -10,8 +10,7 @@ import numpy as np
 from .._types import MatrixLike
 from ._features import FeatureView
 from ._kernels import Kernel, check_positive_semidefinite, check_symmetric
-from ._projector import Projector
-from ._scaling import Norm, Scale, divided, norm_of
+from ._preparation import Norm, Projector, Scale, divided, norm_of
 from ._storage import storage_of
 from .base import PreparedView
 

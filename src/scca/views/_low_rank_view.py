@@ -10,9 +10,7 @@ from ._features import FeatureView
 from ._kernel_views import LinearKernelView
 from ._kernels import Kernel
 from ._low_rank import SampleMap, factorised
-from ._preparation import Preparation
-from ._projector import Projector
-from ._scaling import Scale, divided
+from ._preparation import Preparation, Projector, Scale, divided
 from ._selection import Selection
 from ._storage import DenseStorage
 

@@ -9,9 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator
 
-from .._arrays import read_tile, tiles
 from .._compile import compiled
 from .._types import MatrixLike
+from ..samples import read_tile, tiles
 from ._sparse_gram import SparseGram
 
 __all__ = [

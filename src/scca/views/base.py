@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..samples import RemoteBlocks
-from ._projector import Projector
 from ._selection import ColumnSelection, Selection
 
 if TYPE_CHECKING:
-    from ._preparation import Preparation
+    from ._preparation import Preparation, Projector
 
 __all__ = ["PreparedView", "PrimalView", "View"]
 
@@ -78,7 +77,7 @@ class PreparedView(View):
         """The view with every sample times a factor of its own (n,)."""
 
     @abstractmethod
-    def projector(self, rotations: np.ndarray) -> Projector:
+    def projector(self, rotations: np.ndarray) -> "Projector":
         """The projector of new samples on weights on the coordinates of this view."""
 
 
@@ -89,10 +88,9 @@ class PrimalView(PreparedView):
     remote: RemoteBlocks | None = None
 
     @property
+    @abstractmethod
     def varying(self) -> np.ndarray:
         """All features but constant columns, if columns are scaled: these have nothing to be divided by."""
-        spread = None if self.preparation is None else self.preparation.spread
-        return np.arange(self.shape[1]) if spread is None else np.flatnonzero(spread)
 
     @property
     @abstractmethod

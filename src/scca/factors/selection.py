@@ -14,9 +14,8 @@ from ..progress import report
 from ..solver import ComponentResult, solve_restricted, warn_of_gap
 from ..views import PreparedView, PrimalView, View
 from . import constants
-from ._grams import grams
-from ._products import Products
 from .find import ridge_of
+from .products import grams, regularised
 
 if TYPE_CHECKING:
     from .settings import Settings
@@ -191,7 +190,6 @@ class Nets:
         self._targets, self._squares = correlations, squares
         self._correlations = correlations.copy()  # with the residuals
         self._nets = [_Net(np.zeros(view.shape[1], dtype=bool)) for _ in squares]
-        self._products = Products(view, ridge) if isinstance(view, PrimalView) else None
 
     def solve(self, penalties: Mapping[int, float | Search]) -> dict[int, ComponentResult]:
         """The solutions for some of the factors.
@@ -325,8 +323,8 @@ class Nets:
         for column, j in zip(W.T, which, strict=True):
             column[self._nets[j].indices] = self._nets[j].weights
             self._nets[j].n_products += 2
-        if self._products is not None:
-            products = self._products.regularised(W)
+        if isinstance(self._view, PrimalView):
+            products = regularised(self._view, self._ridge, W)
         else:
             products = self._view.rmatmat(self._view.matmat(W)) + self._ridge * W
         self._correlations[:, which] = self._targets[:, which] - products
