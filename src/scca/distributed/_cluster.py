@@ -103,7 +103,7 @@ def connect(address: str, *, security: Any = None, timeout: float = 30.0) -> Any
 def _check_versions(client: Any) -> None:
     def version() -> str | None:  # inside, so that its code is sent: the worker may have no such module
         try:
-            from .._version import __version__ as found
+            from scca import __version__ as found  # not relative: only the __init__ of another version is known
         except ImportError:
             return None
         return found
