@@ -1,6 +1,6 @@
 """Readers of paired documents: whole files, or ranges of them that other processes read."""
 
-from ._files import PairError, Piped
+from ._files import PairError, Piped, optional_module
 from ._paired import BlankCount, PairedText, RemotePairs, two_names, warn_of_blank
 from ._ranges import LineRange, Range, document_ranges, even_bounds, ranges_of
 from ._read import read_documents, read_pairs, source_of, stream_documents
@@ -22,6 +22,7 @@ __all__ = [
     "document_ranges",
     "even_bounds",
     # checks
+    "optional_module",
     "two_names",
     "BlankCount",
     "warn_of_blank",

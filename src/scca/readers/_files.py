@@ -32,14 +32,13 @@ class PairError(ValueError):
     """The text cannot be read as pairs: the message names the file, the place, the value and the remedy."""
 
 
-def optional_module(module: str, extra: str) -> Any:
-    """Import a module of an optional dependency, which the extra `extra` installs."""
+def optional_module(module: str, extra: str, what: str = "Reading this file") -> Any:
+    """Import a module that `what` needs, and that the extra `extra` installs."""
     try:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"Reading this file needs {module.partition('.')[0]}, which is not installed: run pip install "
-            f"'scca[{extra}]'."
+            f"{what} needs {module.partition('.')[0]}, which is not installed: run pip install 'scca[{extra}]'."
         ) from error
 
 

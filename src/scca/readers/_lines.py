@@ -10,6 +10,7 @@ from typing import BinaryIO
 
 from .._wording import counted
 from ._files import PairError, Piped, opened
+from ._paired import Source
 
 __all__ = ["LONGEST_DOCUMENT", "LinePairs", "lines", "lines_of", "lines_once"]
 
@@ -81,7 +82,7 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False, before: int = 0
         raise PairError(f"{name} is empty; name a file with at least one document.")
 
 
-class LinePairs:
+class LinePairs(Source):
     """Two files, aligned line by line."""
 
     def __init__(self, first: Path | Piped, second: Path | Piped):

@@ -4,25 +4,39 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._checks import DataWarning, warn
 from .._wording import setting
-from ._files import PairError
+from ._files import PairError, Piped
 
 __all__ = ["BlankCount", "PairedText", "RemotePairs", "Source", "two_names", "warn_of_blank"]
 
 _Item = TypeVar("_Item")
 
 
-class Source(Protocol):
+class Source(ABC):
     """Where pairs come from; `str` gives its name. A missing document is None, an empty one is an empty string."""
 
-    def documents(self, side: int) -> Iterator[str | None]: ...
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]: ...
-    def place(self, side: int, position: int) -> str: ...
+    path: Path | Piped
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @abstractmethod
+    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
+        """Stream all pairs, from the start."""
+
+    def documents(self, side: int) -> Iterator[str | None]:
+        """Stream the documents of one side, from the start."""
+        return (pair[side] for pair in self.pairs())
+
+    @abstractmethod
+    def place(self, side: int, position: int) -> str:
+        """Where a document is, for messages."""
 
 
 class PairedText:
@@ -197,7 +211,7 @@ def warn_of_blank(n_documents: int, first: str, remedy: str = "") -> None:
         warn(f"{count} empty (first: {first}); {remedy}.", DataWarning)
 
 
-class _ListPairs:
+class _ListPairs(Source):
     """Two lists in memory."""
 
     def __init__(self, first: Iterable[str], second: Iterable[str]):

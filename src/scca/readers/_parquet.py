@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 
 from ._files import Allowance, PairError, bytes_allowed, check_regular, optional_module
 from ._lines import LONGEST_DOCUMENT
+from ._paired import Source
 from ._parquet_pages import page_sizes
 from ._tables import choose_columns
 
@@ -20,8 +21,10 @@ _PIECEMEAL = {"buffer_size": 2**20, "pre_buffer": False}
 _TEXT = ("string", "large_string", "string_view")
 
 
-class ParquetPairs:
-    """Two string columns of a Parquet file; None for null."""
+class ParquetPairs(Source):
+    """Two string columns of a Parquet file; a null is None."""
+
+    path: Path  # a pipe cannot be read from its end
 
     def __init__(self, path: Path, columns: tuple[str, str] | None):
         self.path = path
@@ -36,9 +39,6 @@ class ParquetPairs:
                         f"Column {column!r} of {path} is of type {kind}, not string; convert it, or name "
                         "two string columns."
                     )
-
-    def __str__(self) -> str:
-        return str(self.path)
 
     def place(self, side: int, position: int) -> str:
         return f"column {self.columns[side]!r} in row {position + 1} of {self.path}"

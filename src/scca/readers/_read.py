@@ -9,7 +9,7 @@ from pathlib import Path
 from .._wording import setting
 from ._files import PairError, Piped, readable
 from ._lines import LinePairs, lines, lines_once
-from ._paired import PairedText, Source, two_names, warn_of_blank
+from ._paired import BlankCount, PairedText, Source, two_names, warn_of_blank
 from ._parquet import ParquetPairs
 from ._tables import TablePairs
 from ._tmx import TmxPairs
@@ -130,17 +130,16 @@ def stream_documents(path: str | PathLike[str] | Piped, size: int = 4096, *, wai
     ------
     list of str
     """
-    n_read = n_blank = first = 0
     source = readable(path) if not wait or isinstance(path, Piped) else Path(path)
+    name = "standard input" if str(path) == "-" else source
+    n_read, blank = 0, BlankCount(lambda _, position: f"line {position + 1} of {name}", drop_empty=False)
     with closing(lines_once(source) if wait and isinstance(source, Path) else lines(source)) as documents:
         while block := list(islice(documents, size)):
-            blank = [i for i, document in enumerate(block) if not document or document.isspace()]
-            first = first or (n_read + blank[0] + 1 if blank else 0)
-            n_blank += len(blank)
+            for position, document in enumerate(block, n_read):
+                blank.is_blank((document,), position)
             n_read += len(block)
             yield block
-    name = "standard input" if str(path) == "-" else source
-    warn_of_blank(n_blank, f"line {first} of {name}", "remove such lines if unintended")
+    warn_of_blank(blank.n_documents, blank.first, "remove such lines if unintended")
 
 
 def default_language(path: str | PathLike[str]) -> str | None:

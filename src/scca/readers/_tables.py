@@ -9,6 +9,7 @@ from .._checks import shown
 from .._wording import counted, setting
 from ._files import PairError, Piped
 from ._lines import LONGEST_DOCUMENT, lines
+from ._paired import Source
 
 __all__ = ["TablePairs", "choose_columns"]
 
@@ -16,7 +17,7 @@ _MOST_NAMES_LISTED = 20  # columns named in a message
 _MOST_WORDS_OF_NAME = 4  # a longer field in the first row is a document: there is no header
 
 
-class TablePairs:
+class TablePairs(Source):
     """Two columns of a table of text."""
 
     def __init__(self, path: Path | Piped, columns: tuple[str, str] | None, tabs: bool):
@@ -25,14 +26,8 @@ class TablePairs:
         _, self.header = next(self._rows(path))
         self.columns = choose_columns(path, self.header, columns)
 
-    def __str__(self) -> str:
-        return str(self.path)
-
     def place(self, side: int, position: int) -> str:
         return f"column {self.columns[side]!r} in data row {position + 1} of {self.path}"
-
-    def documents(self, side: int) -> Iterator[str]:
-        return (pair[side] for pair in self.pairs())
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         with closing(self._rows(self.path)) as rows:

@@ -8,6 +8,7 @@ from .._checks import shown
 from .._wording import setting
 from ._files import PairError, Piped, opened, optional_module
 from ._lines import LONGEST_DOCUMENT
+from ._paired import Source
 
 __all__ = ["TmxPairs"]
 
@@ -15,7 +16,7 @@ _LANGUAGE_ATTRIBUTES = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
 _MARKUP = {"bpt", "ept", "ph", "it", "ut"}  # inline codes of the translator's tool, not of the language
 
 
-class TmxPairs:
+class TmxPairs(Source):
     """The segments of units in two languages; a segment that a unit lacks is None."""
 
     def __init__(self, path: Path | Piped, languages: tuple[str, str] | None):
@@ -23,14 +24,8 @@ class TmxPairs:
         self.languages = languages or _only_languages(path)
         self._codes = tuple(map(_code, self.languages))
 
-    def __str__(self) -> str:
-        return str(self.path)
-
     def place(self, side: int, position: int) -> str:
         return f"the {self.languages[side]!r} segment of unit {position + 1} of {self.path}"
-
-    def documents(self, side: int) -> Iterator[str | None]:
-        return (pair[side] for pair in self.pairs())
 
     def pairs(self) -> Iterator[tuple[str | None, str | None]]:
         for unit in _units(self.path):
