@@ -277,7 +277,7 @@ INTERRUPTED = """
 import sys, time
 import scca
 from scca.distributed import connect, write_document_scores
-from scca.engine import long_work
+from scca.progress import long_work
 
 model = scca.load(sys.argv[2])
 with connect(sys.argv[1]) as client, long_work(lambda *progress: time.sleep(1)):

@@ -32,6 +32,7 @@ from subprocesses import start_program
 
 import scca.distributed._blocks as blocks
 import scca.distributed._cluster as cluster_module
+import scca.distributed._packing as packing
 from scca.distributed import (
     ClusterError,
     connect,
@@ -74,7 +75,7 @@ def source(request, pair, tmp_path):
 
 @pytest.fixture(params=[1 << 16, 0], ids=["arguments in the graph", "arguments sent beforehand"])
 def arguments(request, monkeypatch):
-    monkeypatch.setattr(blocks, "_IN_GRAPH", request.param)
+    monkeypatch.setattr(packing, "_MOST_BYTES_IN_TASK", request.param)
 
 
 class TestAWorkerKilled:
@@ -167,7 +168,7 @@ class TestAWorkerThat:
 @pytest.fixture
 def impatient(monkeypatch):
     monkeypatch.setattr(cluster_module, "_PATIENCE", 1.0)
-    monkeypatch.setattr(cluster_module, "_LOOK", 0.2)
+    monkeypatch.setattr(cluster_module, "_CHECK_EVERY", 0.2)
 
 
 class TestTooLittleMemory:
@@ -198,7 +199,7 @@ class TestTooLittleMemory:
 
     @pytest.mark.usefixtures("arguments")
     def test_that_passes_is_waited_for(self, breakable, pair, undisturbed, at_pass, monkeypatch):
-        monkeypatch.setattr(cluster_module, "_LOOK", 0.2)
+        monkeypatch.setattr(cluster_module, "_CHECK_EVERY", 0.2)
 
         def pause():
             breakable.run(paused)
@@ -268,11 +269,11 @@ INTERRUPTED = """
 import sys
 from clusters import MANY, model, planted_pair
 import scca.factors._left_out as left_out
-import scca.distributed._blocks as blocks
+import scca.distributed._packing as packing
 from scca.distributed import connect, scatter
 
 left_out.MANY_PAIRS = MANY
-blocks._IN_GRAPH = int(sys.argv[2])
+packing._MOST_BYTES_IN_TASK = int(sys.argv[2])
 client = connect(sys.argv[1], timeout=120)
 X, Y = scatter(client, *planted_pair(), n_blocks=5)
 print("ready", flush=True)

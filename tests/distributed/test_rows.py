@@ -1,14 +1,16 @@
 """Views in blocks of a cluster: the same model whatever the workers, the blocks and the source; and what they cost."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from clusters import assert_same, column_sums, cosines, eventually, keys_of, model, planted_pair, sparse_pair
 
-import scca.distributed._blocks as blocks
+import scca.distributed._packing as packing
 from scca.distributed import local_cluster, read_rows, rows_of, scatter
-from scca.distributed._payload import packed, unpacked
+from scca.distributed._packing import packed
 from scca.samples import remote_blocks_of, summed
 
 STORES = {"dense": planted_pair, "sparse": sparse_pair}
@@ -189,7 +191,7 @@ class TestCosts:
     def test_nothing_large_is_inside_a_graph(self, cluster, monkeypatch):
         """Large arguments are sent once, and tasks have their key."""
         limit, sizes = 1 << 10, []
-        monkeypatch.setattr(blocks, "_IN_GRAPH", limit)
+        monkeypatch.setattr(packing, "_MOST_BYTES_IN_TASK", limit)
         original = cluster.submit
 
         def measured(*given, **settings):
@@ -204,7 +206,7 @@ class TestCosts:
         assert traffic.sent > limit * traffic.n_passes / 2  # so that some were large
 
     def test_nothing_is_kept_of_large_arguments(self, cluster, monkeypatch):
-        monkeypatch.setattr(blocks, "_IN_GRAPH", 0)
+        monkeypatch.setattr(packing, "_MOST_BYTES_IN_TASK", 0)
         X, Y = scatter(cluster, *planted_pair())
         model().fit(X, Y)
         eventually(lambda: not any(str(key).startswith("bytes") for key in keys_of(cluster)))
@@ -221,7 +223,7 @@ class TestPayload:
         sparse[::7, 3] = -1.5
         small = np.array([[0.0, 1.0]])
         content = {"a": dense, "b": [sparse, small], "c": "text", "d": dense.astype(np.float32)}
-        found = unpacked(packed(content))
+        found = pickle.loads(packed(content))
         np.testing.assert_array_equal(found["a"], dense)
         np.testing.assert_array_equal(found["b"][0], sparse)
         np.testing.assert_array_equal(found["b"][1], small)

@@ -311,7 +311,7 @@ INTERRUPTED = """
 import os, sys, time
 from pathlib import Path
 from scca.distributed import connect, tasks_on
-from scca.engine import run_tasks
+from scca.parallel import run_tasks
 
 folder = sys.argv[2]
 

@@ -1,4 +1,4 @@
-"""Scores and mates of many samples or documents in blocks, in memory or as Parquet files that the workers write."""
+"""Scores and mates of samples or documents in blocks, returned or written to Parquet files by the workers."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,18 +14,11 @@ from ..progress import report
 from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import as_a_worker
-from ._job_queue import in_a_window
-from ._mates import Lists, Search
+from ._job_queue import results_as_done
+from ._mates import BestCandidates, Search
+from ._packing import SentFunction
 from ._parts import new_folder, part_name, write_part
-from ._scoring import (
-    Piece,
-    Scored,
-    of_documents,
-    of_samples,
-    pieces_of,
-    scores_in_pieces,
-)
-from ._sent import Sent
+from ._scoring import Piece, Scored, of_documents, of_samples, pieces_of, scores_in_pieces
 
 __all__ = ["ClusterMates", "find_mates", "write_document_scores", "write_mates", "write_scores"]
 
@@ -106,18 +99,17 @@ def _write_scores(scored: Scored, folder: Folder) -> None:
 
         def send(block: int) -> Any:
             path = partial_ / part_name(block, n_blocks)
-            return scored.client.submit(
-                _write_block, scored.function, scored.blocks[block], scored.ends[block], path, pure=False
-            )
+            given = scored.function.future, scored.blocks[block], scored.ends[block], path
+            return scored.client.submit(_write_block, *given, pure=False)
 
-        done = 0
-        for _, n_rows in in_a_window(scored.client, range(n_blocks), send, scored.renew, scored.futures):
+        done, shared = 0, scored.function.futures
+        for _, n_rows in results_as_done(scored.client, range(n_blocks), send, scored.renew, shared):
             done += n_rows
             report("scores written", done, len(scored))
 
 
-def _write_block(function: Sent, block: Any, first: int, path: Path) -> int:
-    """On a worker."""
+def _write_block(function: SentFunction, block: Any, first: int, path: Path) -> int:
+    """Runs on a worker."""
 
     def pieces() -> Iterator[Mapping[str, np.ndarray]]:
         start = first
@@ -137,7 +129,7 @@ def _write_block(function: Sent, block: Any, first: int, path: Path) -> int:
 def find_mates(
     client: Any, model: Any, queries: Any, candidates: Any, *, source: str | None = None, top: int = 10
 ) -> ClusterMates:
-    """The `top` candidates that match each query best, among all candidates, searched where they are.
+    """The `top` candidates that match each query best; each worker searches its own candidates.
 
     The scores of the candidates stay on the workers. Given the same scores, the result is the same as that of
     `scca.retrieval.best_matches` on one machine, ties included.
@@ -158,13 +150,10 @@ def find_mates(
     -------
     ClusterMates
     """
-    asked, offered = _both(client, model, queries, candidates, source)
+    asked, offered = _scored_queries_and_candidates(client, model, queries, candidates, source)
     top = min(check_count(top, "top"), len(offered))
-    found: dict[int, Any] = {}
     pieces = pieces_of(asked)
-    search = Search(asked, offered, top, _answer)
-    for position, answer in _answered(search, asked, pieces):
-        found[position] = answer
+    found = dict(_answers(Search(asked, offered, top, _answer), asked, pieces))
     if not pieces:
         return ClusterMates(np.empty((0, top), np.intp), np.empty((0, top)), None)
     indices, similarities, known = zip(*(found[i] for i in range(len(pieces))), strict=True)
@@ -193,15 +182,17 @@ def write_mates(
         How many candidates to write per query.
     """
     top = check_count(top, "top")
-    asked, offered = _both(client, model, queries, candidates, source)
+    asked, offered = _scored_queries_and_candidates(client, model, queries, candidates, source)
     pieces = pieces_of(asked)
     with new_folder(folder) as partial_:
         search = Search(asked, offered, top, partial(_write_answer, partial_, len(pieces)))
-        for _ in _answered(search, asked, pieces):
+        for _ in _answers(search, asked, pieces):
             pass
 
 
-def _both(client: Any, model: Any, queries: Any, candidates: Any, source: str | None) -> tuple[Scored, Scored]:
+def _scored_queries_and_candidates(
+    client: Any, model: Any, queries: Any, candidates: Any, source: str | None
+) -> tuple[Scored, Scored]:
     if isinstance(model, BilingualModel):
         if source is None:
             raise ValueError(f"source must be the language of the queries, one of {model.languages_}; got None.")
@@ -215,22 +206,23 @@ def _both(client: Any, model: Any, queries: Any, candidates: Any, source: str | 
     return asked, of_samples(client, model, candidates, other)
 
 
-def _answered(search: Search, queries: Scored, pieces: Sequence[Piece]) -> Iterator[tuple[int, Any]]:
+def _answers(search: Search, queries: Scored, pieces: Sequence[Piece]) -> Iterator[tuple[int, Any]]:
+    """The numbers of pieces of the queries and their results, as soon as a piece is done."""
     done = 0
-    for position, answer in in_a_window(queries.client, pieces, search.send, search.renew, search.futures):
+    for position, answer in results_as_done(queries.client, pieces, search.send, search.renew, search.futures):
         done += pieces[position].stop - pieces[position].start
         report("queries answered", done, len(queries))
         yield position, answer
 
 
-def _answer(piece: Piece, asked: tuple[np.ndarray, Any], found: Lists) -> tuple[Any, ...]:
-    """On a worker."""
-    return (*found, asked[1])
+def _answer(piece: Piece, scores: tuple[np.ndarray, Any], best: BestCandidates) -> tuple[Any, ...]:
+    """Runs on a worker: the best candidates, and which queries are known."""
+    return (*best, scores[1])
 
 
-def _write_answer(folder: Path, n_parts: int, piece: Piece, asked: Any, found: Lists) -> int:
-    """On a worker."""
-    indices, similarities = found
+def _write_answer(folder: Path, n_parts: int, piece: Piece, scores: Any, best: BestCandidates) -> int:
+    """Runs on a worker."""
+    indices, similarities = best
     n, top = indices.shape
     columns = {
         "query": np.repeat(np.arange(piece.first, piece.first + n), top),

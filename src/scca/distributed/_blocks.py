@@ -1,5 +1,6 @@
-"""Blocks of samples kept by the workers of a Dask cluster, and functions called where they are."""
+"""Blocks of samples that the workers of a Dask cluster keep, and functions that are called on these workers."""
 
+import pickle
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -12,26 +13,17 @@ import numpy as np
 
 from ..parallel import one_blas_thread, one_core
 from ..samples import Block, Function, RemoteBlocks, added, parts_of
-from ._cluster import (
-    attempted,
-    distributed,
-    explained,
-    results,
-    scattered,
-    workers_of,
-)
-from ._payload import packed, unpacked
+from ._cluster import attempted, distributed, explained, merging_tree, results, workers_of
+from ._packing import as_argument, packed
 
-__all__ = ["DaskBlocks", "Traffic", "seconds_computed", "in_groups", "sent"]
+__all__ = ["DaskBlocks", "Traffic", "as_a_worker", "in_groups", "seconds_computed"]
 
-_FAN_IN = 4  # results that a task adds up
-_IN_GRAPH = 1 << 16  # bytes of arguments that are sent with a task; more are sent to the workers beforehand
-_NONE = np.empty(0, dtype=np.intp)
+_NONE_LEFT_OUT = np.empty(0, dtype=np.intp)
 
 
 @dataclass
 class Traffic:
-    """Passes over the blocks, their seconds and tasks, and bytes to the workers (once each) and back to the client."""
+    """Passes over the blocks, their seconds and tasks, and the bytes sent to workers (counted once) and received."""
 
     n_passes: int = 0
     n_tasks: int = 0
@@ -42,7 +34,10 @@ class Traffic:
 
 @dataclass(eq=False)
 class _Kept:
-    """The futures of all blocks, in order, and how to make them again if they are lost."""
+    """The futures of all blocks, in order, and `make`, which makes them again if they are lost.
+
+    All `DaskBlocks` of the same samples share it, whatever samples they leave out.
+    """
 
     client: Any
     make: Callable[[], list[Any]]
@@ -50,7 +45,7 @@ class _Kept:
     traffic: Traffic = field(default_factory=Traffic)
 
     def renew(self) -> None:
-        """Make the blocks again if some are lost for good, not if Dask computes them again."""
+        """Make the blocks again if some are lost and Dask cannot compute them."""
         if any(future.cancelled() for future in self.futures):
             self.futures = self.make()
 
@@ -70,7 +65,7 @@ class DaskBlocks(RemoteBlocks):
     """
 
     def __init__(self, client: Any, make: Callable[[], list[Any]], total: int, futures: list[Any] | None = None):
-        super().__init__(total, _NONE)
+        super().__init__(total, _NONE_LEFT_OUT)
         self._kept = _Kept(client, make, make() if futures is None else futures)
 
     @property
@@ -81,8 +76,13 @@ class DaskBlocks(RemoteBlocks):
     def client(self) -> Any:
         return self._kept.client
 
+    def renewed_futures(self) -> list[Any]:
+        """The futures of all blocks; blocks that are lost for good are made again first."""
+        self._kept.renew()
+        return self._kept.futures
+
     def without(self, left_out: np.ndarray) -> "DaskBlocks":
-        """The same without some samples; none is left out yet."""
+        """The same blocks without some samples, if none is left out yet."""
         found = DaskBlocks.__new__(DaskBlocks)
         RemoteBlocks.__init__(found, self.total, left_out)
         found._kept = self._kept
@@ -98,57 +98,47 @@ class DaskBlocks(RemoteBlocks):
         return [found[i] for i in range(len(self._kept.futures))]
 
     def _result(self, task: Callable[..., Any], content: Any, combine: Callable[..., Any]) -> Any:
-        kept, packed_ = self._kept, packed(content)
+        """The result of one pass: that of `task` for the blocks of each worker, merged by `combine`."""
+        kept, payload = self._kept, packed(content)
 
         def compute() -> Any:
-            payload = sent(kept.client, packed_, kept.traffic)
+            kept.traffic.sent += len(payload)
+            argument = as_argument(kept.client, payload)
             with explained(kept.client):
-                groups = in_groups(kept.client, kept.futures)
                 futures = [
-                    kept.client.submit(task, payload, numbers, blocks, pure=False, **where)
-                    for where, numbers, blocks in groups
+                    kept.client.submit(task, argument, numbers, blocks, pure=False, **where)
+                    for where, numbers, blocks in in_groups(kept.client, kept.futures)
                 ]
-                everything = list(futures)
-                while len(futures) > 1:
-                    parts = [futures[i : i + _FAN_IN] for i in range(0, len(futures), _FAN_IN)]
-                    futures = [kept.client.submit(combine, part, pure=False) for part in parts]
-                    everything += futures
-            kept.traffic.n_tasks += len(everything)
-            return results(kept.client, futures, before=everything)[0]
+                futures = merging_tree(kept.client, combine, futures)
+            kept.traffic.n_tasks += len(futures)
+            return results(kept.client, futures[-1:], before=futures)[0]
 
         start = time.monotonic()
         found = attempted(compute, kept.renew)
         kept.traffic.seconds += time.monotonic() - start
         kept.traffic.n_passes += 1
-        kept.traffic.received += n_bytes(found)
+        kept.traffic.received += _n_bytes(found)
         return found
-
-
-def sent(client: Any, content: bytes, traffic: Traffic | None = None) -> Any:
-    """Bytes as an argument of tasks: themselves if they are few, otherwise a future of them."""
-    if traffic is not None:
-        traffic.sent += len(content)
-    return content if len(content) <= _IN_GRAPH else scattered(client, content)
 
 
 Group = tuple[dict[str, Any], list[int], list[Any]]  # where to run, the numbers of the blocks, and their futures
 
 
 def in_groups(client: Any, futures: Sequence[Any]) -> list[Group]:
-    """The blocks of each worker, which are where they are as far as all have about as many.
+    """The blocks that each worker computes with: blocks stay on their workers as long as the load is balanced.
 
-    A worker that has joined takes blocks over: it fetches them once, and Dask drops the copies.
+    A worker that has joined takes over blocks of others: it fetches them once, and Dask drops the copies.
     """
     places = client.who_has(futures)
     of_worker: dict[str, list[int]] = {worker: [] for worker in workers_of(client)}
     homeless = []
     for i, future in enumerate(futures):
-        here = [worker for worker in sorted(places.get(future.key, ())) if worker in of_worker]
-        if here:
-            min((of_worker[worker] for worker in here), key=len).append(i)
+        holders = [worker for worker in sorted(places.get(future.key, ())) if worker in of_worker]
+        if holders:
+            min((of_worker[worker] for worker in holders), key=len).append(i)
         else:
             homeless.append(i)
-    if not of_worker:  # Dask waits for one
+    if not of_worker:  # a single task, for which Dask waits for a worker
         return [({}, homeless, list(futures))]
     for i in homeless:
         min(of_worker.values(), key=len).append(i)
@@ -165,19 +155,19 @@ def in_groups(client: Any, futures: Sequence[Any]) -> list[Group]:
 
 
 def _of_blocks(payload: bytes, numbers: Sequence[int], blocks: Sequence[Block]) -> dict[int, Any]:
-    function, items, arguments = unpacked(payload)
+    function, items, arguments = pickle.loads(payload)
     with as_a_worker():
         return {i: function(parts_of(items, b), *arguments) for i, b in zip(numbers, blocks, strict=True)}
 
 
 def _sum_of_blocks(payload: bytes, numbers: Sequence[int], blocks: Sequence[Block]) -> Any:
-    function, items, arguments = unpacked(payload)
+    function, items, arguments = pickle.loads(payload)
     with as_a_worker():
         return reduce(added, (function(parts_of(items, block), *arguments) for block in blocks))
 
 
 def _added_up(parts: Sequence[Any]) -> Any:
-    """The parts may be needed again, if a worker is lost: none is overwritten."""
+    """The sum of the parts, none of which is overwritten: they are needed again if a worker is lost."""
     return reduce(added, parts[1:], _copied(parts[0]))
 
 
@@ -193,25 +183,25 @@ def _copied(result: Any) -> Any:
 
 @contextmanager
 def as_a_worker() -> Iterator[None]:
-    """As many threads as the worker has: one, or those of the machine."""
+    """A context that computes in one thread, or in those of the machine if the worker has several."""
     n_threads, start = distributed().get_worker().state.nthreads, time.monotonic()
     with one_blas_thread(), one_core(n_threads == 1):
         yield
     _computed.append(time.monotonic() - start)
 
 
-_computed: deque[float] = deque(maxlen=10_000)  # seconds of each task
+_computed: deque[float] = deque(maxlen=10_000)  # seconds that each task took
 
 
 def seconds_computed() -> float:
-    """How long this worker has been computing; called there, it shows how much of the time is communication."""
+    """How long this worker has been computing: called on a worker, it shows how much of the time is communication."""
     return sum(_computed)
 
 
-def n_bytes(result: Any) -> int:
+def _n_bytes(result: Any) -> int:
     """About how many bytes a result has."""
     if isinstance(result, dict):
-        return sum(map(n_bytes, result.values()))
+        return sum(map(_n_bytes, result.values()))
     if isinstance(result, list | tuple):
-        return sum(map(n_bytes, result))
+        return sum(map(_n_bytes, result))
     return int(getattr(result, "nbytes", 0) or getattr(getattr(result, "data", None), "nbytes", 0))

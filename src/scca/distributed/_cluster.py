@@ -1,4 +1,4 @@
-"""The cluster: connecting to it, waiting for it, and what to say when it fails."""
+"""The cluster: connecting to it, waiting for its results, and explaining its failures."""
 
 import asyncio
 import concurrent.futures
@@ -18,18 +18,20 @@ __all__ = [
     "connect",
     "explained",
     "local_cluster",
+    "merging_tree",
     "results",
     "scattered",
     "some_done",
     "workers_of",
 ]
 
-_LOOK = 2.0  # seconds between looks at the health of the cluster
+_CHECK_EVERY = 2.0  # seconds between checks of the health of the cluster
 _PATIENCE = 300.0  # seconds to wait for a cluster without workers that can work
-_ANSWER = 10.0  # seconds in which a scheduler says that it is there
-_PAUSE = 0.5  # seconds before another attempt, in which the scheduler may notice who is gone
+_ANSWER_WITHIN = 10.0  # seconds that a scheduler has to answer before it counts as gone
+_PAUSE = 0.5  # seconds before another attempt, in which the scheduler may notice lost workers
+_MERGED_AT_A_TIME = 4  # results that one task merges
 _LOOPBACK = "127.0.0.1"
-_EXPLAINED = "_explained"  # attribute of an error that is what a user should see
+_EXPLAINED = "_explained"  # attribute of an error that users may see as it is
 
 Result = TypeVar("Result")
 
@@ -39,7 +41,7 @@ class ClusterError(ConnectionError):
 
 
 class LostError(RuntimeError):
-    """Something that was sent to the workers is gone with them; it has to be sent again."""
+    """Data that were sent to the workers are lost with them, and have to be sent again."""
 
 
 def distributed() -> Any:
@@ -73,23 +75,9 @@ def connect(address: str, *, security: Any = None, timeout: float = 30.0) -> Any
         If there is no scheduler, no worker, or another version of scca.
     """
     where = {"scheduler_file": address} if address.endswith(".json") else {"address": address}
-    client = None
     try:
         client = distributed().Client(**where, security=security, timeout=timeout, set_as_default=False)
-        client.wait_for_workers(1, timeout=timeout)
-        _check_versions(client)
-        return client
-    except ClusterError:
-        if client is not None:
-            client.close()
-        raise
-    except (OSError, ValueError, TimeoutError) as error:
-        if client is not None:
-            client.close()
-            raise ClusterError(
-                f"the scheduler at {address} has no worker after {timeout:g} s; start some, for example: dask worker "
-                f"{address}."
-            ) from error
+    except (OSError, ValueError) as error:  # a TimeoutError is an OSError
         raise ClusterError(
             f"there is no scheduler at {address} ({_first_line(error)}); start one, for example: dask scheduler."
         ) from error
@@ -98,12 +86,24 @@ def connect(address: str, *, security: Any = None, timeout: float = 30.0) -> Any
             f"the scheduler at {address} is encrypted, and there are no certificates; pass "
             "security=distributed.Security(...), or give Dask's configuration the certificates."
         ) from error
+    try:
+        client.wait_for_workers(1, timeout=timeout)
+        _check_versions(client)
+        return client
+    except (OSError, ValueError) as error:
+        client.close()
+        if isinstance(error, ClusterError):
+            raise
+        raise ClusterError(
+            f"the scheduler at {address} has no worker after {timeout:g} s; start some, for example: dask worker "
+            f"{address}."
+        ) from error
 
 
 def _check_versions(client: Any) -> None:
-    def version() -> str | None:  # inside, so that its code is sent: the worker may have no such module
+    def version() -> str | None:  # a local function, whose code is sent: the worker may have no such module
         try:
-            from .._version import __version__ as found
+            from scca import __version__ as found  # not relative: only the __init__ of another version is known
         except ImportError:
             return None
         return found
@@ -149,21 +149,21 @@ def local_cluster(n_workers: int = 2, *, threads_per_worker: int = 1, **settings
         with distributed().Client(cluster, set_as_default=False) as client:
             yield client
     finally:
-        with suppress(KeyError):  # Dask's own, of a worker that ended; all is closed by then
+        with suppress(KeyError):  # Dask raises it for a worker that has ended; all is closed by then
             cluster.close()
 
 
 @cache
 def _let_workers_start_again() -> None:
-    """However long it takes, unless the user has set a time: by default, Dask gives up a worker after 15 s."""
-    distributed()  # whose defaults come first
+    """Let Dask restart workers however long it takes, not for 15 s as by default; a time set by the user counts."""
+    distributed()  # sets its own defaults when it is imported
     import dask
 
     dask.config.update_defaults({"distributed": {"deploy": {"lost-worker-timeout": "1 day"}}})
 
 
 def workers_of(client: Any) -> dict[str, int]:
-    """The addresses of the workers that take tasks, in order, and their numbers of threads."""
+    """The workers that take tasks: their numbers of threads, by their addresses, which are sorted."""
     workers = client.scheduler_info(n_workers=-1).get("workers", {})
     if not workers:
         _check_scheduler(client)
@@ -171,64 +171,69 @@ def workers_of(client: Any) -> dict[str, int]:
 
 
 def results(client: Any, futures: Sequence[Any], before: Sequence[Any] = ()) -> list[Any]:
-    """The results of futures, waiting for them as long as there is a worker that can work.
+    """The results of futures; waits for them as long as there is a worker that can work.
 
-    If this is interrupted, or something fails, they are cancelled, and the futures that were needed `before` them, too.
+    An interrupt or a failure cancels the futures, and those that were submitted `before` them.
     """
     futures = list(futures)
-    with cancelled_on_error(client, [*before, *futures]):
-        return _gathered(client, futures)
-
-
-def _gathered(client: Any, futures: list[Any]) -> list[Any]:
-    if client.status != "running":
-        _check_scheduler(client)
-    gathering = asyncio.run_coroutine_threadsafe(client.gather(futures, asynchronous=True), client.loop.asyncio_loop)
     health = _Health(client)
-    while not concurrent.futures.wait([gathering], timeout=_LOOK).done:
-        health.check(futures)
-    return list(gathering.result())
+    with cancelled_on_error(client, [*before, *futures]):
+        if client.status != "running":
+            _check_scheduler(client)
+        gathering = asyncio.run_coroutine_threadsafe(
+            client.gather(futures, asynchronous=True), client.loop.asyncio_loop
+        )
+        while not concurrent.futures.wait([gathering], timeout=_CHECK_EVERY).done:
+            health.check(futures)
+        return list(gathering.result())
 
 
 def some_done(client: Any, futures: Sequence[Any]) -> list[Any]:
-    """Those of the futures that are done, as soon as there is one; waits and fails as `results`."""
+    """The futures that are done, as soon as there is one; waits as long as `results`."""
     health = _Health(client)
-    with cancelled_on_error(client, futures):
-        while True:
-            try:
-                with client.as_current():
-                    done = distributed().wait(futures, timeout=_LOOK, return_when="FIRST_COMPLETED").done
-                return [future for future in futures if future in done]
-            except TimeoutError:
-                health.check(futures)
+    while True:
+        try:
+            with client.as_current():
+                done = distributed().wait(futures, timeout=_CHECK_EVERY, return_when="FIRST_COMPLETED").done
+            return [future for future in futures if future in done]
+        except TimeoutError:
+            health.check(futures)
+
+
+def merging_tree(client: Any, merge: Callable[..., Any], futures: Sequence[Any], *arguments: Any) -> list[Any]:
+    """Submit tasks `merge(results, *arguments)` until one result is left: `futures` and theirs, that one's last."""
+    everything, level = list(futures), list(futures)
+    while len(level) > 1:
+        groups = [level[i : i + _MERGED_AT_A_TIME] for i in range(0, len(level), _MERGED_AT_A_TIME)]
+        level = [client.submit(merge, group, *arguments, pure=False) for group in groups]
+        everything += level
+    return everything
 
 
 class _Health:
-    """Whether a cluster on which futures are waited for can still compute them."""
+    """Whether a cluster can still compute the futures that somebody waits for."""
 
     def __init__(self, client: Any):
         self._client = client
         self._lost_since: float | None = None
-        self._stuck_since: float | None = None
         self._waiting_since: float | None = None
 
     def check(self, futures: Sequence[Any]) -> None:
-        """Raise ClusterError if it cannot, LostError if something has to be sent again."""
+        """Raise ClusterError if the cluster cannot compute them, LostError if data have to be sent again."""
         _check_scheduler(self._client)
         unfinished = [future.status for future in futures if future.status != "finished"]
-        idle, possible = (_is_idle(self._client), bool(workers_of(self._client))) if unfinished else (False, True)
-        self._lost_since = _since(self._lost_since, "lost" in unfinished)
-        self._stuck_since = _since(self._stuck_since, idle and possible)
-        self._waiting_since = _since(self._waiting_since, idle and not possible)
-        for since in (self._lost_since, self._stuck_since):
-            if since is not None and time.monotonic() - since > _LOOK:
-                raise LostError("tasks wait for workers that are gone or paused")
+        is_idle = bool(unfinished) and _is_idle(self._client)
+        has_workers = is_idle and bool(workers_of(self._client))
+        self._lost_since = _since(self._lost_since, "lost" in unfinished or (is_idle and has_workers))
+        self._waiting_since = _since(self._waiting_since, is_idle and not has_workers)
+        if self._lost_since is not None and time.monotonic() - self._lost_since > _CHECK_EVERY:
+            raise LostError("tasks wait for workers that are gone or paused")
         _check_patience(self._waiting_since)
 
 
 @contextmanager
 def cancelled_on_error(client: Any, futures: Iterable[Any]) -> Iterator[None]:
-    """A context that cancels futures, those there are then, on any failure, and raises what a user should see."""
+    """A context that cancels the futures that exist when it fails, and raises the error that a user should see."""
     try:
         with explained(client, futures):
             yield
@@ -238,14 +243,14 @@ def cancelled_on_error(client: Any, futures: Iterable[Any]) -> Iterator[None]:
 
 
 def _since(before: float | None, still: bool) -> float | None:
-    """When a state began that still holds; None if it does not hold."""
+    """When a state began that `still` holds; None if it does not hold."""
     return None if not still else time.monotonic() if before is None else before
 
 
 def _is_idle(client: Any) -> bool:
-    """Whether no worker works: there is none, or all tasks wait for some that are gone or paused.
+    """Whether no worker works: there is none, or all tasks wait for workers that are gone or paused.
 
-    Dask does so for a task that prefers a worker, if for a moment no worker was there.
+    Dask lets a task wait for the worker that it prefers if there was a moment without any worker.
     """
     workers, tasks = client.scheduler_info(n_workers=-1)["workers"], client.processing()
     return not any(
@@ -264,32 +269,32 @@ def _check_patience(waiting_since: float | None) -> None:
 
 
 def scattered(client: Any, content: Any, worker: str | None = None) -> Any:
-    """A future of something that is sent to a worker, this one if it is there; others fetch it when they need it.
+    """Send content to a worker, the given one if it is connected; other workers fetch it when they need it.
 
-    Not by `broadcast=True`: Dask's scheduler then waits forever for a worker that is lost meanwhile.
+    This does not use `broadcast=True`, by which Dask's scheduler waits forever for a worker that is lost meanwhile.
     """
     with explained(client):
         waiting_since = time.monotonic()
         while not (workers := workers_of(client)):
             _check_patience(waiting_since)
-            time.sleep(_LOOK / 20)
+            time.sleep(_CHECK_EVERY / 20)
         where = worker if worker in workers else None
         try:
             return client.scatter(content, workers=where, hash=False)
-        except KeyError as error:  # the scheduler's way to say that the worker is gone
+        except KeyError as error:  # raised by the scheduler if the worker is gone
             raise LostError(f"worker {where} is gone") from error
 
 
 @contextmanager
 def explained(client: Any, futures: Iterable[Any] = ()) -> Iterator[None]:
-    """A context whose errors become those that a user should see, or LostError; `futures` are waited for in it."""
+    """A context that turns errors into the errors that a user should see, or LostError; it waits for `futures`."""
     try:
         yield
     except BaseException as error:
-        if getattr(error, _EXPLAINED, False):  # within another such context, before its futures were cancelled
+        if getattr(error, _EXPLAINED, False):  # by an inner context, before its futures were cancelled
             raise
         failed = any(future.status == "error" for future in futures)
-        raised = _of_task(error) if failed else _of_cluster(client, error)
+        raised = _explained_task_error(error) if failed else _explained_cluster_error(client, error)
         with suppress(AttributeError):
             setattr(raised, _EXPLAINED, True)
         if raised is error:
@@ -297,8 +302,8 @@ def explained(client: Any, futures: Iterable[Any] = ()) -> Iterator[None]:
         raise raised from error
 
 
-def _of_task(error: BaseException) -> BaseException:
-    """Of an error that a task raised, or for which it was given up."""
+def _explained_task_error(error: BaseException) -> BaseException:
+    """The error that a user should see if a task raised this one, or was given up because of it."""
     if isinstance(error, distributed().KilledWorker):
         return ClusterError(
             "workers ended several times during the same task, most likely for lack of memory; give them more memory, "
@@ -311,11 +316,12 @@ def _of_task(error: BaseException) -> BaseException:
     return error
 
 
-def _of_cluster(client: Any, error: BaseException) -> BaseException:
+def _explained_cluster_error(client: Any, error: BaseException) -> BaseException:
+    """The error that a user should see if this one was not raised by a task."""
     if isinstance(error, ClusterError | LostError) or not isinstance(error, Exception):
         return error
     cancelled = isinstance(error, concurrent.futures.CancelledError | distributed().CancelledError)
-    if cancelled or isinstance(error, OSError) or client.status != "running":  # as are timeouts and closed connections
+    if cancelled or isinstance(error, OSError) or client.status != "running":  # timeouts are OSErrors, too
         try:
             _check_scheduler(client)
         except ClusterError as gone:
@@ -329,7 +335,7 @@ def _check_scheduler(client: Any) -> None:
     address = getattr(client.scheduler, "address", None) or "its address"
     try:
         if client.status == "running":
-            client.sync(client.scheduler.identity, callback_timeout=_ANSWER)
+            client.sync(client.scheduler.identity, callback_timeout=_ANSWER_WITHIN)
             return
     except (OSError, TimeoutError, RuntimeError, AttributeError):
         pass
@@ -343,12 +349,12 @@ def _cancel(client: Any, futures: Sequence[Any]) -> None:
     try:
         if client.status == "running":
             client.cancel([future for future in futures if not future.cancelled()], force=True)
-    except Exception:  # the error that led here says more
+    except Exception:  # the error for which futures are cancelled says more
         pass
 
 
 def attempted(compute: Callable[[], Result], again: Callable[[], None], tries: int = 5) -> Result:
-    """The result of `compute`; if something that was sent is lost, `again` sends it, and it is tried once more."""
+    """The result of `compute`; if it needs data that are lost, `again` sends them, and `compute` is tried again."""
     lost: LostError | None = None
     for _ in range(tries):
         try:

@@ -1,24 +1,23 @@
-"""Folders of Parquet files that the workers write, each its own, complete or not at all."""
+"""Folders of Parquet files, each written by a worker; a folder appears complete or not at all."""
 
 import os
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from .._files import atomic_write, check_folder
+from ..readers import optional_module
 
 __all__ = ["new_folder", "part_name", "write_part"]
 
 
 @contextmanager
 def new_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
-    """A context with a folder to write to, FOLDER.partial, which becomes `folder` at the end, or is removed."""
+    """A context with a folder FOLDER.partial to write to; at the end it becomes `folder`, on an error it is removed."""
     folder = Path(os.path.realpath(folder))
     check_folder(folder)
     if folder.exists() and any(folder.iterdir()):
@@ -42,7 +41,7 @@ def new_folder(folder: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def _remove(folder: Path) -> None:
-    """Under another name, so that workers that are still writing to it cannot add to it."""
+    """Rename the folder first, so that workers that are still writing cannot add to it, and remove it."""
     removed = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}")
     with suppress(OSError):
         os.rename(folder, removed)
@@ -50,13 +49,15 @@ def _remove(folder: Path) -> None:
 
 
 def part_name(number: int, total: int) -> str:
-    """Names whose alphabetical order is that of the numbers."""
+    """The name of a part; the alphabetical order of names is that of the numbers."""
     return f"part-{number:0{max(5, len(str(total - 1)))}d}.parquet"
 
 
 def write_part(path: Path, pieces: Iterable[Mapping[str, np.ndarray]]) -> int:
-    """Write columns, one piece after another; runs on a worker. Returns the number of rows."""
-    arrow, parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
+    """Write the columns of all pieces to a file, and return the number of rows; runs on a worker."""
+    arrow, parquet = (
+        optional_module(name, "parquet", "Writing Parquet files on a worker") for name in ("pyarrow", "pyarrow.parquet")
+    )
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"a worker does not see the folder {path.parent}; name one that this machine and all workers share."
@@ -74,10 +75,3 @@ def write_part(path: Path, pieces: Iterable[Mapping[str, np.ndarray]]) -> int:
             if writer is not None:
                 writer.close()
     return n_rows
-
-
-def _arrow(module: str) -> Any:
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise ImportError("writing Parquet files needs pyarrow on all workers: pip install 'scca[parquet]'.") from error

@@ -1,7 +1,6 @@
-"""Views in blocks of a cluster: from memory, from files that the workers read, or from what they already have."""
+"""Views in blocks on a cluster: sent from memory, read from files by the workers, or made of data that they have."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,20 +10,21 @@ import scipy.sparse as sp
 
 from .._checks import check_count
 from .._data import check_same_samples, read_view
+from ..readers import even_bounds
 from ..samples import Block
 from ..views import BlockRows
 from ._blocks import DaskBlocks
 from ._cluster import attempted, explained, results, scattered, workers_of
 
-__all__ = ["at_worker", "block_views", "even_bounds", "read_rows", "rows_of", "scatter"]
+__all__ = ["at_worker", "block_count", "block_views", "read_rows", "rows_of", "scatter"]
 
-_BLOCK_BYTES = 1 << 29  # of data from memory or a file per block, at most
+_MOST_BYTES_OF_BLOCK = 1 << 29  # unless the user asks for fewer blocks
 
 
 def scatter(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple[BlockRows, BlockRows]:
-    """Two views in memory, sent to the workers in blocks of rows.
+    """Send two views in memory to the workers, in blocks of rows.
 
-    The views stay in memory here, too: blocks whose workers are lost are sent again.
+    The views stay in memory here, too, so that blocks whose workers are lost can be sent again.
 
     Parameters
     ----------
@@ -41,9 +41,8 @@ def scatter(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple[B
     """
     (x, x_features), (y, y_features) = read_view(X, "X"), read_view(Y, "Y")
     check_same_samples(x, y)
-    x, y = (view.tocsr() if sp.issparse(view) else view for view in (x, y))
-    bounds = even_bounds(client, x.shape[0], _n_bytes(x) + _n_bytes(y), n_blocks)
-
+    x, y = _by_rows(x), _by_rows(y)
+    bounds = even_bounds(0, x.shape[0], block_count(client, n_blocks, _n_bytes(x) + _n_bytes(y)))
     kept: list[Any] = [None] * len(bounds)
 
     def make() -> list[Any]:
@@ -57,7 +56,7 @@ def scatter(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple[B
 
 
 def read_rows(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple[BlockRows, BlockRows]:
-    """Two views in files that all workers can read, each worker its own rows.
+    """Two views in files that all workers can read; each worker reads its own rows.
 
     Parameters
     ----------
@@ -79,19 +78,15 @@ def read_rows(client: Any, X: Any, Y: Any, n_blocks: int | None = None) -> tuple
     if len(x_files) > 1 or any(not name.endswith(".npy") for name in (*x_files, *y_files)):
         jobs: list[tuple[Any, ...]] = [(x, y, None, None) for x, y in zip(x_files, y_files, strict=True)]
     else:
-        shapes = [np.load(files[0], mmap_mode="r") for files in (x_files, y_files)]
-        check_same_samples(*shapes)
-        bounds = even_bounds(client, shapes[0].shape[0], sum(array.nbytes for array in shapes), n_blocks)
+        x, y = (np.load(files[0], mmap_mode="r") for files in (x_files, y_files))
+        check_same_samples(x, y)
+        bounds = even_bounds(0, x.shape[0], block_count(client, n_blocks, x.nbytes + y.nbytes))
         jobs = [(x_files[0], y_files[0], *bound) for bound in bounds]
-
-    def submit() -> list[Any]:
-        return [client.submit(_load, *job, pure=False) for job in jobs]
-
-    return _of_pairs(client, submit)
+    return _views_of_pairs(client, lambda: [client.submit(_load, *job, pure=False) for job in jobs])
 
 
 def rows_of(client: Any, blocks: Sequence[Any]) -> tuple[BlockRows, BlockRows]:
-    """Two views that the cluster already has, or can compute.
+    """Two views that the workers already have, or can compute.
 
     Parameters
     ----------
@@ -104,11 +99,11 @@ def rows_of(client: Any, blocks: Sequence[Any]) -> tuple[BlockRows, BlockRows]:
     X, Y : BlockRows
         For `SparseCCA(...).fit(X, Y)`.
     """
-    return _of_pairs(client, lambda: client.compute(list(blocks)))
+    return _views_of_pairs(client, lambda: client.compute(list(blocks)))
 
 
-def _of_pairs(client: Any, submit: Callable[[], list[Any]]) -> tuple[BlockRows, BlockRows]:
-    """From a function that returns futures of pairs of matrices."""
+def _views_of_pairs(client: Any, submit: Callable[[], list[Any]]) -> tuple[BlockRows, BlockRows]:
+    """The views X and Y, given a function that returns futures of pairs of matrices."""
 
     def make() -> list[Any]:
         with explained(client):
@@ -124,7 +119,7 @@ def _of_pairs(client: Any, submit: Callable[[], list[Any]]) -> tuple[BlockRows, 
 def block_views(
     client: Any, make: Callable[[], list[Any]], names: Mapping[str, Any] | None = None
 ) -> tuple[BlockRows, BlockRows]:
-    """The views X and Y of blocks, from a function that returns their futures; `names` are those of features."""
+    """The views X and Y, given a function that returns the futures of blocks; `names` are those of the features."""
 
     def begin() -> tuple[list[Any], list[Any]]:
         futures = make()
@@ -142,28 +137,23 @@ def block_views(
                 f"all blocks of {name} must have the same features, dense or sparse; got blocks of "
                 f"{' and '.join(map(str, sorted(set(widths))))} features: make them alike."
             )
-        dtype = np.result_type(*dtypes)
-        of_features = None if names is None else names.get(name)
-        views.append(
-            BlockRows(
-                blocks, name, widths[0], dtype, is_sparse=sparse[0], n_stored=sum(stored), feature_names=of_features
-            )
-        )
+        dtype, feature_names = np.result_type(*dtypes), (names or {}).get(name)
+        described = {"is_sparse": sparse[0], "n_stored": sum(stored), "feature_names": feature_names}
+        views.append(BlockRows(blocks, name, widths[0], dtype, **described))
     return views[0], views[1]
 
 
-def even_bounds(client: Any, n: int, n_bytes: int, n_blocks: int | None) -> list[tuple[int, int]]:
-    """First and last numbers of the samples of every block."""
-    if n_blocks is None:
-        n_blocks = max(len(workers_of(client)), -(-n_bytes // _BLOCK_BYTES))
-    ends = np.linspace(0, n, min(check_count(n_blocks, "n_blocks"), n) + 1).astype(int).tolist()
-    return list(pairwise(ends))
+def block_count(client: Any, n_blocks: int | None, n_bytes: int = 0) -> int:
+    """The number of blocks that the user asks for; by default one per worker, or more for many bytes."""
+    if n_blocks is not None:
+        return check_count(n_blocks, "n_blocks")
+    return max(1, len(workers_of(client)), -(-n_bytes // _MOST_BYTES_OF_BLOCK))
 
 
 def at_worker(client: Any, i: int, n: int) -> str | None:
-    """Where block i of n is sent to: the workers share them evenly, in order.
+    """The worker that block i of n is sent to: the workers share the blocks evenly, in order.
 
-    Not for tasks: from one that prefers a worker, Dask cannot compute a lost block again once that worker is gone.
+    This is not for tasks: Dask cannot run a task again that prefers a worker which is gone.
     """
     workers = list(workers_of(client))
     return workers[i * len(workers) // n] if workers else None
@@ -171,6 +161,11 @@ def at_worker(client: Any, i: int, n: int) -> str | None:
 
 def _files(given: Any) -> list[str]:
     return [str(path) for path in ([given] if isinstance(given, str | PathLike) else given)]
+
+
+def _by_rows(view: Any) -> Any:
+    """The view in a storage whose rows can be sliced."""
+    return view.tocsr() if sp.issparse(view) else view
 
 
 def _n_bytes(view: Any) -> int:
@@ -203,7 +198,7 @@ def _checked(pair: Sequence[Any], number: int) -> tuple[Any, Any]:
         check_same_samples(x, y)
     except ValueError as error:
         raise ValueError(f"block {number}: {error}") from error
-    return tuple(view.tocsr() if sp.issparse(view) else view for view in (x, y))
+    return _by_rows(x), _by_rows(y)
 
 
 def _n_rows(pair: Sequence[Any]) -> int:

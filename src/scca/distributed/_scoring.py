@@ -1,4 +1,4 @@
-"""Blocks of samples or documents on a cluster, and their scores, computed where they are."""
+"""Blocks of samples or documents on a cluster, and their scores, which the workers compute."""
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -12,25 +12,26 @@ import scipy.sparse as sp
 
 from .._data import read_view
 from ..estimators import PairedTransformer
+from ..parallel import parts
 from ..samples import Block
 from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import DaskBlocks
-from ._cluster import attempted, results, scattered
-from ._sent import Sent, packed_with_code
+from ._cluster import attempted, results
+from ._packing import FunctionOnWorkers
 from ._texts import ClusterPairs
 
 __all__ = ["Piece", "Scored", "of_documents", "of_samples", "pieces_of", "scores_in_pieces"]
 
 _PIECE = 8192  # rows scored at a time
 
-# rows of a block: their scores, and whether each has something that the model reads (None if that is not asked)
+# the scores of some rows, and whether each row has a word that the model reads; None for samples that are no documents
 Scores = tuple[np.ndarray, np.ndarray | None]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows `start` to `stop` of a block; the first is number `first` of all."""
+    """Rows start:stop of a block; the first of them is row `first` of all blocks."""
 
     number: int
     block: int
@@ -40,7 +41,7 @@ class Piece:
 
 
 class Scored:
-    """Blocks of rows on a cluster, in order, and how they are scored.
+    """Blocks of rows on a cluster, in order, and the function that scores them.
 
     Parameters
     ----------
@@ -48,7 +49,14 @@ class Scored:
     make : callable
         Returns the futures of the blocks; called again if they are lost.
     function : callable
-        Of a block, and the first and last rows: their scores. Sent to the workers.
+        `function(block, start, stop)` returns the scores of some rows of a block.
+
+    Attributes
+    ----------
+    blocks : list of futures
+    ends : list of int
+        0, and the number of rows up to the end of each block.
+    function : FunctionOnWorkers
     """
 
     def __init__(self, client: Any, make: Callable[[], list[Any]], function: Callable[..., Scores]):
@@ -56,8 +64,7 @@ class Scored:
         self.blocks = make()
         if not self.blocks:
             raise ValueError("there must be at least one block; got none: make some.")
-        self._content = packed_with_code(function)
-        self._function: Any = None
+        self.function = FunctionOnWorkers(client, function)
         sizes = attempted(
             lambda: results(client, [client.submit(_n_rows, block, pure=False) for block in self.blocks]), self.renew
         )
@@ -66,28 +73,18 @@ class Scored:
     def __len__(self) -> int:
         return int(self.ends[-1])
 
-    @property
-    def function(self) -> Any:
-        """The future of what scores rows, a `Sent`."""
-        if self._function is None:
-            self._function = scattered(self.client, Sent(self._content))
-        return self._function
-
     def renew(self) -> None:
-        self.blocks, self._function = self._make(), None
-
-    def futures(self) -> list[Any]:
-        """What was sent for scoring; the blocks belong to others."""
-        return [] if self._function is None else [self._function]
+        """Make lost blocks again, and send the function again."""
+        self.blocks = self._make()
+        self.function.forget()
 
 
 def pieces_of(scored: Scored) -> list[Piece]:
     """All rows, in pieces of a few thousand."""
     found: list[Piece] = []
     for block, (first, end) in enumerate(pairwise(scored.ends)):
-        for start in range(0, end - first, _PIECE):
-            stop = min(start + _PIECE, end - first)
-            found.append(Piece(len(found), block, start, stop, first + start))
+        for rows in parts(0, end - first, _PIECE):
+            found.append(Piece(len(found), block, rows.start, rows.stop, first + rows.start))
     return found
 
 
@@ -103,39 +100,26 @@ def of_samples(client: Any, model: Any, samples: Any, view: str | None) -> Score
     where = samples.remote
     if not isinstance(where, DaskBlocks) or len(where.left_out):
         raise ValueError(f"samples must be all those of a cluster; got {samples!r}: use scatter, read_rows or rows_of.")
-    kept = where._kept
-    given_out: list[list[Any]] = []
-
-    def make() -> list[Any]:
-        if given_out and given_out.pop() is kept.futures:  # the other view of the same blocks may have renewed them
-            kept.renew()
-        given_out.append(kept.futures)
-        return kept.futures
-
-    return Scored(client, make, partial(_sample_scores, model, view, samples.name, samples.dtype))
+    return Scored(client, where.renewed_futures, partial(_sample_scores, model, view, samples.name, samples.dtype))
 
 
 def of_documents(client: Any, model: BilingualModel, documents: Any, language: str) -> Scored:
     """Documents of one language: futures or delayed objects of lists of texts, a bag of texts, or pairs."""
     model.other(language)  # refuses another language
     light = copy(model)
-    light.training_, light.texts_ = (None, None), None  # what scores do not need
+    light.training_, light.texts_ = (None, None), None  # scores do not need them
     make: Callable[[], list[Any]]
     if isinstance(documents, ClusterPairs):
         if language not in documents.languages:
             raise ValueError(f"the pairs must have the language {language!r}; got {documents.languages!r}: name it so.")
-        make = partial(_one_side, client, documents, documents.languages.index(language))
+        make = partial(documents.side, documents.languages.index(language))
     else:
         make = _maker(client, documents)
     return Scored(client, make, partial(_document_scores, light, language))
 
 
-def _one_side(client: Any, pairs: ClusterPairs, side: int) -> list[Any]:
-    return [client.submit(_texts_of, texts, side, pure=False) for texts in pairs._read()]
-
-
 def _maker(client: Any, given: Any) -> Callable[[], list[Any]]:
-    """From futures, delayed objects or a Dask collection."""
+    """A function that returns the futures of blocks, which are futures, delayed objects or a Dask collection."""
     blocks = [given] if isinstance(given, str) else list(given.to_delayed() if hasattr(given, "to_delayed") else given)
     other = next((block for block in blocks if isinstance(block, str | np.ndarray | list)), None)
     if other is not None:
@@ -150,14 +134,9 @@ def _maker(client: Any, given: Any) -> Callable[[], list[Any]]:
 
 
 def scores_in_pieces(function: Callable[..., Scores], block: Any) -> Iterator[Scores]:
-    """The scores of all rows of a block, a few thousand at a time; of none if it has none."""
-    n = _n_rows(block)
-    for start in range(0, max(n, 1), _PIECE):
-        yield function(block, start, min(start + _PIECE, n))
-
-
-def _texts_of(texts: Any, side: int) -> list[str]:
-    return texts.second if side else texts.first
+    """The scores of all rows of a block, a few thousand at a time; an empty block gives scores of no rows."""
+    for rows in parts(0, _n_rows(block), _PIECE) or [slice(0, 0)]:
+        yield function(block, rows.start, rows.stop)
 
 
 def _n_rows(block: Any) -> int:

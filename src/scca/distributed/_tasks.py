@@ -1,4 +1,4 @@
-"""Many fits on a cluster: the tasks of `run_tasks` are sent to its workers as they become free."""
+"""Many fits on a cluster: its workers run the tasks of `run_tasks`."""
 
 import pickle
 from collections.abc import Callable, Iterable
@@ -8,13 +8,11 @@ from typing import Any
 
 from ..parallel import Outcomes, in_sequence, outcome, run_by
 from ._blocks import as_a_worker
-from ._cluster import distributed, scattered
-from ._job_queue import in_a_window
-from ._sent import SamplesElsewhereError, Sent, packed_with_code
+from ._cluster import distributed
+from ._job_queue import results_as_done
+from ._packing import FunctionOnWorkers, SamplesElsewhereError, SentFunction, as_argument, packed_with_code
 
 __all__ = ["tasks_on"]
-
-_IN_GRAPH = 1 << 16  # bytes of a task that are sent with it; more are sent to a worker beforehand
 
 
 def tasks_on(client: Any) -> AbstractContextManager[None]:
@@ -23,9 +21,10 @@ def tasks_on(client: Any) -> AbstractContextManager[None]:
     Everything that takes `n_jobs` (held-out folds of `SparseCCA`, `SparseCCACV`, `permutation_test`,
     `stability_selection`, `scca.reproduce`) then sends its fits to the workers, one per thread at a time, whatever
     `n_jobs` is. The data are sent once, and workers pass them on to each other. The results are the same, bit by bit on
-    machines of one kind. What was running on a worker that is lost is done again on another. After a failure or Ctrl-C,
-    workers drop what they have not begun, and the result of what they are at. A fit to samples in blocks, all of whose
-    work is on the cluster anyway, has its folds one after another. Folds on workers are not stored in a checkpoint.
+    machines of one kind. If a worker is lost, another worker repeats its tasks. After a failure or Ctrl-C, workers drop
+    the tasks that they have not begun, and the result of the task they are running. A fit to samples in blocks, all of
+    whose work is on the cluster anyway, runs its folds one after another. A checkpoint does not store folds that run on
+    workers.
 
     Parameters
     ----------
@@ -50,38 +49,22 @@ def tasks_on(client: Any) -> AbstractContextManager[None]:
 
 
 def _outcomes(client: Any, compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None) -> Outcomes:
-    """The runner."""
+    """The runner of `run_by`: the outcomes of tasks that run on the workers."""
     try:
-        work = _Work(client, packed_with_code(compute))
+        function = FunctionOnWorkers(client, compute)
     except SamplesElsewhereError:
         yield from in_sequence(compute, tasks, n_jobs)
         return
-    packed = map(packed_with_code, tasks)
-    for position, found in in_a_window(client, packed, work.send, work.forget, work.futures):
+
+    def send(task: bytes) -> Any:
+        return client.submit(_outcome, function.future, as_argument(client, task), pure=False)
+
+    jobs = map(packed_with_code, tasks)
+    for position, found in results_as_done(client, jobs, send, function.forget, function.futures):
         yield (position, *pickle.loads(found))
 
 
-class _Work:
-    """Sends the function to all workers, and then tasks to one each."""
-
-    def __init__(self, client: Any, content: bytes):
-        self._client, self._content = client, content
-        self._compute: Any = None
-
-    def send(self, task: bytes) -> Any:
-        if self._compute is None:
-            self._compute = scattered(self._client, Sent(self._content))
-        argument = task if len(task) <= _IN_GRAPH else scattered(self._client, task)
-        return self._client.submit(_outcome, self._compute, argument, pure=False)
-
-    def forget(self) -> None:
-        self._compute = None
-
-    def futures(self) -> list[Any]:
-        return [] if self._compute is None else [self._compute]
-
-
-def _outcome(compute: Sent, task: bytes) -> bytes:
+def _outcome(compute: SentFunction, task: bytes) -> bytes:
     """Runs on a worker."""
     with as_a_worker(), run_by(in_sequence):
         return packed_with_code(outcome(compute, pickle.loads(task)))

@@ -1,42 +1,44 @@
 """Paired documents that the workers of a cluster read and count, and their vectors in blocks."""
 
 import hashlib
+import pickle
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import chain, islice
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._checks import DataWarning, check_count, warn
-from .._wording import setting
 from ..progress import report
 from ..readers import (
+    BlankCount,
+    LineRange,
     PairedText,
     PairError,
     Range,
     RemotePairs,
     document_ranges,
+    even_bounds,
     ranges_of,
     source_of,
     two_names,
+    warn_of_blank,
 )
 from ..samples import Block
 from ..text import TextVectorizer, WordCounts
 from ..views import BlockRows
-from ._blocks import sent
-from ._cluster import attempted, results, scattered, workers_of
-from ._payload import packed, unpacked
-from ._rows import at_worker, block_views
+from ._cluster import attempted, merging_tree, results, scattered
+from ._packing import as_argument, packed
+from ._rows import at_worker, block_count, block_views
 
 __all__ = ["ClusterPairs", "pairs_of", "read_documents", "read_pairs", "scatter_pairs"]
 
-_FAN_IN = 4  # word lists that a task merges
 _MODULUS = (1 << 127) - 1  # a prime: hashes of pairs are the coefficients of a polynomial modulo it
-_BASE = 0x1E3779B97F4A7C15F39CC0605CEDC834  # where it is evaluated; any large number does
+_BASE = 0x1E3779B97F4A7C15F39CC0605CEDC834  # where the polynomial is evaluated; any large number will do
 
 Files = str | PathLike[str]
 
@@ -51,10 +53,10 @@ def read_pairs(
     drop_empty: bool = False,
     n_blocks: int | None = None,
 ) -> "ClusterPairs":
-    """Pairs of documents in files that all workers can read, each worker its own part.
+    """Pairs of documents in files that all workers can read; each worker reads its own part.
 
-    Plain line-aligned files and .tsv tables are divided by ranges of bytes. Others (.csv, .parquet, .tmx, .gz) are read
-    from the beginning by every worker, which keeps its part; many such files are better than one large one.
+    Plain line-aligned files and .tsv tables are divided by ranges of bytes. Of other files (.csv, .parquet, .tmx, .gz)
+    every worker reads all that comes before its part; many such files are better than one large file.
 
     Parameters
     ----------
@@ -74,9 +76,8 @@ def read_pairs(
     seconds: Sequence[Path | None] = [None] * len(firsts) if second is None else _listed(second)
     if len(seconds) != len(firsts):
         raise PairError(f"got {len(firsts)} first and {len(seconds)} second files; pair them in order.")
-    found = [source_of(one, other, languages, columns) for one, other in zip(firsts, seconds, strict=True)]
-    n_blocks = len(workers_of(client)) if n_blocks is None else check_count(n_blocks, "n_blocks")
-    ranges = ranges_of([source for source, _ in found], max(1, n_blocks), partial(_run, client))
+    found = [source_of(*files, languages, columns) for files in zip(firsts, seconds, strict=True)]
+    ranges = ranges_of([source for source, _ in found], block_count(client, n_blocks), partial(_run, client))
 
     def read() -> list[Any]:
         return [client.submit(_read, part, drop_empty, pure=False) for part in ranges]
@@ -85,13 +86,13 @@ def read_pairs(
 
 
 def read_documents(client: Any, path: Files, n_blocks: int | None = None) -> list[Any]:
-    """Documents in a file that all workers can read, one per line, each worker its own part.
+    """Documents in a file that all workers can read, one per line; each worker reads its own part.
 
     Parameters
     ----------
     client : distributed.Client
     path : path
-        Plain, or .gz, which is one block.
+        Plain, or .gz; a compressed file is one block.
     n_blocks : int, optional
         By default one per worker.
 
@@ -100,9 +101,8 @@ def read_documents(client: Any, path: Files, n_blocks: int | None = None) -> lis
     list of futures
         For `find_mates` and `write_document_scores`.
     """
-    n_blocks = len(workers_of(client)) if n_blocks is None else check_count(n_blocks, "n_blocks")
-    parts = document_ranges(Path(path).absolute(), max(1, n_blocks), partial(_run, client))
-    return [client.submit(_documents, part, pure=False) for part in parts]
+    ranges = document_ranges(Path(path).absolute(), block_count(client, n_blocks), partial(_run, client))
+    return [client.submit(_documents, part, pure=False) for part in ranges]
 
 
 def _run(client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -112,7 +112,7 @@ def _run(client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ..
 def pairs_of(
     client: Any, blocks: Any, languages: tuple[str, str] = ("first", "second"), drop_empty: bool = False
 ) -> "ClusterPairs":
-    """Pairs of documents that the cluster already has, or can compute.
+    """Pairs of documents that the workers already have, or can compute.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def pairs_of(
 
 
 def scatter_pairs(client: Any, pairs: PairedText, n_blocks: int | None = None) -> "ClusterPairs":
-    """Pairs of documents in memory or files here, sent to the workers.
+    """Send pairs of documents, in memory or in files of this machine, to the workers.
 
     Parameters
     ----------
@@ -154,14 +154,13 @@ def scatter_pairs(client: Any, pairs: PairedText, n_blocks: int | None = None) -
     ClusterPairs
         For `BilingualModel().fit`.
     """
-    n_blocks = max(1, len(workers_of(client))) if n_blocks is None else check_count(n_blocks, "n_blocks")
-    ends = np.linspace(0, len(pairs), min(n_blocks, len(pairs)) + 1).astype(int)
+    bounds = even_bounds(0, len(pairs), block_count(client, n_blocks))
 
     def read() -> list[Any]:
         stream, futures = iter(pairs), []
-        for i, size in enumerate(np.diff(ends).tolist()):
-            block = packed([next(stream) for _ in range(size)])
-            future = scattered(client, block, at_worker(client, i, len(ends) - 1))
+        for i, (start, stop) in enumerate(bounds):
+            block = packed(list(islice(stream, stop - start)))
+            future = scattered(client, block, at_worker(client, i, len(bounds)))
             futures.append(client.submit(_of_pairs, future, i, False, pure=False))
         return futures
 
@@ -184,25 +183,19 @@ class ClusterPairs(RemotePairs):
     ----------
     languages : tuple of two str
     digest : str
-        A hash of all pairs in their order, in whatever blocks they are, by which a checkpoint recognises them.
+        A hash of all pairs in their order, the same for any blocks, by which a checkpoint recognises them.
     """
 
     def __init__(self, client: Any, read: Callable[[], list[Any]], languages: tuple[str, str], drop_empty: bool):
         self.client, self.languages, self._read = client, languages, read
         self._texts: list[Any] | None = None
-        found = self._of_texts(_inspected)
-        self._sizes = [n for n, _, _, _ in found]
-        self.digest = f"{_joined_digest((n, digest) for n, _, _, digest in found):032x}"
-        n_blank = sum(n for _, n, _, _ in found)
+        sizes, n_blank, first_blank, digests = zip(*self._of_texts(_inspected), strict=True)
+        self._sizes: list[int] = list(sizes)
+        self.digest = f"{_joined_digest(zip(sizes, digests, strict=True)):032x}"
         if not len(self):
             raise PairError("there is no pair of documents; add some.")
-        if n_blank and not drop_empty:
-            count = "1 document is" if n_blank == 1 else f"{n_blank} documents are"
-            place = next(first for _, _, first, _ in found if first)
-            warn(
-                f"{count} empty (first: {place}); pass {setting('drop_empty', True)} to leave such pairs out.",
-                DataWarning,
-            )
+        if not drop_empty:
+            warn_of_blank(sum(n_blank), next(filter(None, first_blank), ""))
 
     def __len__(self) -> int:
         return sum(self._sizes)
@@ -210,50 +203,48 @@ class ClusterPairs(RemotePairs):
     def __repr__(self) -> str:
         return f"<ClusterPairs of {len(self)} pairs in {len(self._sizes)} blocks>"
 
-    def _of_texts(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """`function(documents, *arguments)` of every block."""
-
-        def compute() -> list[Any]:
-            if self._texts is None:
-                self._texts = self._read()
-            return results(self.client, [self.client.submit(function, t, *arguments, pure=False) for t in self._texts])
-
-        return attempted(compute, self._forget)
+    def _texts_of_blocks(self) -> list[Any]:
+        """The futures of the documents, which are read if they are not on the workers."""
+        if self._texts is None:
+            self._texts = self._read()
+        return self._texts
 
     def _forget(self) -> None:
         """Release the documents; they are read again if they are needed."""
         self._texts = None
 
-    def here(self) -> PairedText:
-        """All pairs, in memory."""
-        found = self._of_texts(_itself)
-        return PairedText.of(
-            [text for part in found for text in part.first],
-            [text for part in found for text in part.second],
-            self.languages,
-        )
-
-    def documents(self, side: int, rows: np.ndarray) -> list[str]:
-        """Some documents of one side, in memory; `rows` are sorted."""
-        starts = np.cumsum([0, *self._sizes])
-        wanted = [
-            rows[(rows >= start) & (rows < start + size)] - start
-            for start, size in zip(starts, self._sizes, strict=False)
-        ]
+    def _of_texts(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        """`function(documents, *arguments)` of every block; each argument has a value per block."""
 
         def compute() -> list[Any]:
-            texts = self._read()
-            return results(
-                self.client,
-                [self.client.submit(_some, t, side, few, pure=False) for t, few in zip(texts, wanted, strict=True)],
-            )
+            given = zip(self._texts_of_blocks(), *arguments, strict=True)
+            return results(self.client, [self.client.submit(function, *each, pure=False) for each in given])
 
-        return [text for part in attempted(compute, self._forget) for text in part]
+        return attempted(compute, self._forget)
+
+    def side(self, side: int) -> list[Any]:
+        """The futures of the documents of one side, which are read again."""
+        return [self.client.submit(_one_side, texts, side, pure=False) for texts in self._read()]
+
+    def here(self) -> PairedText:
+        """All pairs, in memory."""
+        sides = [self._of_texts(_one_side, [side] * len(self._sizes)) for side in (0, 1)]
+        first, second = (list(chain.from_iterable(blocks)) for blocks in sides)
+        return PairedText.of(first, second, self.languages)
+
+    def documents(self, side: int, rows: np.ndarray) -> list[str]:
+        """The documents of one side at some positions, which are sorted, in memory."""
+        starts = np.cumsum([0, *self._sizes[:-1]])
+        of_blocks = np.split(rows, np.searchsorted(rows, starts[1:]))
+        wanted = [numbers - start for numbers, start in zip(of_blocks, starts, strict=True)]
+        found = self._of_texts(_one_side, [side] * len(wanted), wanted)
+        self._forget()
+        return list(chain.from_iterable(found))
 
     def learn(self, vectorizers: Sequence[TextVectorizer]) -> tuple[BlockRows, BlockRows, list[list[str]]]:
-        """The vectors of both sides in blocks, and the stop words that no document has; the vectorizers learn.
+        """Fit the vectorizers: the vectors of both sides in blocks, and the stop words that no document has.
 
-        Words are counted in one pass; the counts stay on the workers, which make vectors of them.
+        The workers count words in one pass, keep the counts, and make vectors of them.
         """
         report("counting words", 0, 2)
         counted = self._counted(vectorizers)
@@ -271,12 +262,12 @@ class ClusterPairs(RemotePairs):
         report("counting words", 1, 2)
         learnt = packed(tuple(vectorizers))
         starts = np.cumsum([0, *self._sizes])[:-1].tolist()
-        before: list[list[Any]] = [counted]
+        unused: list[list[Any]] = [counted]  # for the first call of `make` alone: vectors replace the counts
         del counted
 
         def make() -> list[Any]:
-            counts = before.pop() if before else self._counted(vectorizers)
-            payload = sent(self.client, learnt)
+            counts = unused.pop() if unused else self._counted(vectorizers)
+            payload = as_argument(self.client, learnt)
             return [
                 self.client.submit(_vectors, part, start, n, payload, pure=False)
                 for part, start, n in zip(counts, starts, self._sizes, strict=True)
@@ -288,23 +279,18 @@ class ClusterPairs(RemotePairs):
         return X, Y, absent
 
     def _counted(self, vectorizers: Sequence[TextVectorizer]) -> list[Any]:
-        """Futures of the counts of every block."""
-        if self._texts is None:
-            self._texts = self._read()
+        """The futures of the word counts of every block."""
         payload = packed(tuple(vectorizers))
-        return [self.client.submit(_count, texts, payload, pure=False) for texts in self._texts]
+        return [self.client.submit(_count, texts, payload, pure=False) for texts in self._texts_of_blocks()]
 
     def _frequencies(
         self, counted: list[Any], vectorizers: Sequence[TextVectorizer]
     ) -> list[tuple[Counter[str], set[str]]]:
-        """For both sides, in how many documents each word is, and the stop words seen; merged by a tree."""
+        """For each side, how many documents have each word, and the stop words seen."""
 
         def compute() -> list[Any]:
             lists = [self.client.submit(_document_frequencies, part, pure=False) for part in counted]
-            while len(lists) > 1:
-                groups = [lists[i : i + _FAN_IN] for i in range(0, len(lists), _FAN_IN)]
-                lists = [self.client.submit(_merged, group, pure=False) for group in groups]
-            return results(self.client, lists)[0]
+            return results(self.client, merging_tree(self.client, _merged, lists)[-1:])[0]
 
         def again() -> None:
             self._forget()
@@ -323,7 +309,7 @@ def _listed(given: Files | Sequence[Files]) -> list[Path]:
 
 @dataclass(frozen=True, eq=False)
 class _Texts:
-    """The documents of a block, how many are blank and where the first is, and a hash of all pairs in their order."""
+    """The documents of a block, how many are blank, where the first of these is, and a hash of the pairs in order."""
 
     first: list[str]
     second: list[str]
@@ -336,12 +322,12 @@ def _read(part: Range, drop_empty: bool) -> _Texts:
     return _texts(part.pairs(), part.place, drop_empty)
 
 
-def _documents(part: Any) -> list[str]:
+def _documents(part: LineRange) -> list[str]:
     return list(part.lines())
 
 
 def _of_pairs(pairs: Any, number: int, drop_empty: bool) -> _Texts:
-    pairs = unpacked(pairs) if isinstance(pairs, bytes) else list(pairs)
+    pairs = pickle.loads(pairs) if isinstance(pairs, bytes) else list(pairs)
 
     def place(side: int, position: int) -> str:
         return f"document {position + 1} of the {('first', 'second')[side]} side of block {number}"
@@ -353,34 +339,23 @@ def _of_pairs(pairs: Any, number: int, drop_empty: bool) -> _Texts:
 
 
 def _texts(pairs: Iterable[Sequence[str | None]], place: Callable[[int, int], str], drop_empty: bool) -> _Texts:
-    first: list[str] = []
-    second: list[str] = []
-    n_blank, first_blank, digest = 0, "", 0
+    sides: tuple[list[str], list[str]] = ([], [])
+    blank, digest = BlankCount(place, drop_empty), 0
     for position, pair in enumerate(pairs):
-        blank = [side for side, text in enumerate(pair) if not text or text.isspace()]
-        missing = [side for side in blank if pair[side] is None]
-        if missing and not drop_empty:
-            raise PairError(
-                f"{place(missing[0], position)} is missing; add it, or pass {setting('drop_empty', True)} to leave "
-                "such pairs out."
-            )
-        n_blank += len(blank)
-        first_blank = first_blank or (place(blank[0], position) if blank else "")
-        if blank and drop_empty:
+        if blank.is_blank(pair, position) and drop_empty:
             continue
-        one, other = str(pair[0]), str(pair[1])
-        first.append(one)
-        second.append(other)
-        pair_ = f"{one}\n{other}\n".encode(errors="surrogatepass")
-        of_pair = int.from_bytes(hashlib.blake2b(pair_, digest_size=16).digest(), "big")
+        for side, text in zip(sides, pair, strict=True):
+            side.append(str(text))
+        content = f"{pair[0]}\n{pair[1]}\n".encode(errors="surrogatepass")
+        of_pair = int.from_bytes(hashlib.blake2b(content, digest_size=16).digest(), "big")
         digest = (digest * _BASE + of_pair) % _MODULUS
-    return _Texts(first, second, n_blank, first_blank, digest)
+    return _Texts(*sides, blank.n_documents, blank.first, digest)
 
 
 def _joined_digest(parts: Iterable[tuple[int, int]]) -> int:
-    """The hash of consecutive parts, from their numbers of pairs and hashes: the same for any division into parts.
+    """The hash of consecutive parts, from the number of pairs and the hash of each; it is the same for any parts.
 
-    A part of n pairs with hashes h_1, ..., h_n has the hash h_1 b^(n-1) + ... + h_n, so that the order counts.
+    A part of n pairs with hashes h_1, ..., h_n has the hash h_1 b^(n-1) + ... + h_n, which depends on their order.
     """
     digest = 0
     for n, of_part in parts:
@@ -392,17 +367,14 @@ def _inspected(texts: _Texts) -> tuple[int, int, str, int]:
     return len(texts.first), texts.n_blank, texts.first_blank, texts.digest
 
 
-def _itself(texts: _Texts) -> _Texts:
-    return texts
-
-
-def _some(texts: _Texts, side: int, rows: np.ndarray) -> list[str]:
+def _one_side(texts: _Texts, side: int, rows: np.ndarray | None = None) -> list[str]:
+    """All documents of one side, or some rows of them."""
     documents = texts.second if side else texts.first
-    return [documents[i] for i in rows]
+    return documents if rows is None else [documents[i] for i in rows]
 
 
 def _count(texts: _Texts, payload: bytes) -> list[WordCounts]:
-    first, second = unpacked(payload)
+    first, second = pickle.loads(payload)
     return [first.count_words(texts.first), second.count_words(texts.second)]
 
 
@@ -411,7 +383,7 @@ def _document_frequencies(counted: Sequence[WordCounts]) -> list[tuple[Counter[s
 
 
 def _merged(parts: Sequence[Sequence[tuple[Counter[str], set[str]]]]) -> list[tuple[Counter[str], set[str]]]:
-    """The parts may be needed again, if a worker is lost: none is changed."""
+    """The sum of the parts, none of which is changed: they are needed again if a worker is lost."""
 
     def merge(one: Any, other: Any) -> list[tuple[Counter[str], set[str]]]:
         return [(a + b, seen | more) for (a, seen), (b, more) in zip(one, other, strict=True)]
@@ -420,7 +392,7 @@ def _merged(parts: Sequence[Sequence[tuple[Counter[str], set[str]]]]) -> list[tu
 
 
 def _vectors(counted: Sequence[WordCounts], start: int, n: int, payload: bytes) -> Block:
-    vectorizers = unpacked(payload)
+    vectorizers = pickle.loads(payload)
     return Block(
         start, {name: v.weigh_counts(side, n) for name, v, side in zip("XY", vectorizers, counted, strict=True)}
     )

@@ -1,8 +1,8 @@
-"""Readers: files of paired documents, as they come or a part at a time."""
+"""Readers of paired documents: whole files, or ranges of them that other processes read."""
 
-from ._files import PairError, Piped
-from ._paired import PairedText, RemotePairs, two_names
-from ._ranges import Range, document_ranges, ranges_of
+from ._files import PairError, Piped, optional_module
+from ._paired import BlankCount, PairedText, RemotePairs, two_names, warn_of_blank
+from ._ranges import LineRange, Range, document_ranges, even_bounds, ranges_of
 from ._read import read_documents, read_pairs, source_of, stream_documents
 
 __all__ = [
@@ -13,11 +13,17 @@ __all__ = [
     "PairedText",
     "PairError",
     "Piped",
-    # reading in parts
+    # reading by other processes
     "RemotePairs",
     "source_of",
-    "two_names",
     "Range",
     "ranges_of",
+    "LineRange",
     "document_ranges",
+    "even_bounds",
+    # checks
+    "optional_module",
+    "two_names",
+    "BlankCount",
+    "warn_of_blank",
 ]

@@ -1,7 +1,7 @@
 """Opening a user's files, plain or gzip, with one-sentence errors.
 
-No file may take more memory than about 100 times its size. Compressed files are limited by their `Allowance`; plain
-ones need no limit, since a line never takes more. A pipe has no size before it is read, so its bytes are counted.
+No file may take more memory than about 100 times its size. An `Allowance` limits compressed files; plain files need no
+limit, since a line never takes more. A pipe has no size before it is read, so its bytes are counted.
 """
 
 import gzip
@@ -18,25 +18,27 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["Allowance", "PairError", "Piped", "check_regular", "opened", "optional", "readable"]
+__all__ = ["Allowance", "PairError", "Piped", "bytes_allowed", "check_regular", "opened", "optional_module", "readable"]
 
-_LEAST, _RATIO = 2**24, 100  # a file may unpack to so many bytes, or times its size; text shrinks to about a fifth
-_PIECE, _MOST_PIPED = 2**20, 2**31  # bytes copied from a pipe, at a time and in total
-_DOCUMENT = 64  # bytes of memory per document in addition to its text
+_ALWAYS_ALLOWED = 2**24  # bytes that any file may unpack to
+_UNPACKED_PER_PACKED = 100  # bytes that a larger file may unpack to for each of its own; real text has about 5
+_PIPED_AT_A_TIME, _MOST_PIPED = 2**20, 2**31  # bytes that are copied from a pipe
+_BYTES_PER_DOCUMENT = 64  # memory that a document takes in addition to its text
+
+_KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 
 class PairError(ValueError):
     """The text cannot be read as pairs: the message names the file, the place, the value and the remedy."""
 
 
-def optional(module: str, extra: str) -> Any:
-    """The imported module of an optional dependency."""
+def optional_module(module: str, extra: str, what: str = "Reading this file") -> Any:
+    """Import a module that `what` needs, and that the extra `extra` installs."""
     try:
         return import_module(module)
     except ImportError as error:
         raise ImportError(
-            f"Reading this file needs {module.partition('.')[0]}, which is not installed: run pip install "
-            f"'scca[{extra}]'."
+            f"{what} needs {module.partition('.')[0]}, which is not installed: run pip install 'scca[{extra}]'."
         ) from error
 
 
@@ -50,8 +52,8 @@ def check_regular(path: Path) -> None:
         raise PairError(f"{path} is a directory; name a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise PairError(
-            f"{path} is {_kind(status.st_mode)}, which cannot be read more than once; copy its content to a regular "
-            "file and name that."
+            f"{path} is {_KINDS.get(stat.S_IFMT(status.st_mode), 'not a regular file')}, which cannot be read more "
+            "than once; copy its content to a regular file and name that."
         )
     if status.st_size == 0:
         raise PairError(f"{path} is empty; name a file with at least one document.")
@@ -77,7 +79,7 @@ class Piped:
 
     def _copy(self, stream: BinaryIO, file: BinaryIO) -> None:
         try:
-            while piece := stream.read(_PIECE):
+            while piece := stream.read(_PIPED_AT_A_TIME):
                 if file.tell() + len(piece) > _MOST_PIPED:
                     raise PairError(
                         f"{self} has more than {_MOST_PIPED // 2**20} MiB, the limit for a pipe; "
@@ -126,25 +128,31 @@ def opened(path: Path | Piped) -> Iterator[BinaryIO]:
         raise _unreadable(path, error) from error
 
 
+def bytes_allowed(packed: int, always: int = _ALWAYS_ALLOWED) -> int:
+    """How many bytes may come out of `packed` compressed bytes: `always`, or more for larger data."""
+    return max(always, _UNPACKED_PER_PACKED * packed)
+
+
 class Allowance:
-    """How much text a compressed file may contain: a small one can unpack to hours of work."""
+    """Limits the text that is read from a compressed file, since a small file can unpack to hours of work."""
 
     def __init__(self, path: Path | Piped):
         self._path = path
-        size = os.path.getsize(path.copy if isinstance(path, Piped) else path)
-        self._most = self._left = max(_LEAST, _RATIO * size)
+        self._most = self._left = bytes_allowed(os.path.getsize(path.copy if isinstance(path, Piped) else path))
 
     def spend(self, n_bytes: int, n_documents: int) -> None:
-        self._left -= n_bytes + _DOCUMENT * n_documents
+        """Count what was read, and refuse the file if it is too much."""
+        self._left -= n_bytes + _BYTES_PER_DOCUMENT * n_documents
         if self._left < 0:
             raise PairError(
                 f"{self._path} unpacks to more than {self._most} bytes of text, the most that a file of its size may "
-                f"hold, each document counted as {_DOCUMENT} more; unpack it to a plain file if all of it is needed."
+                f"hold, each document counted as {_BYTES_PER_DOCUMENT} more; unpack it to a plain file if all of it is "
+                "needed."
             )
 
 
 class _Unpacked(io.RawIOBase):
-    """The stream that gzip unpacks, within the allowance."""
+    """The bytes that gzip unpacks, within the allowance of the file."""
 
     def __init__(self, packed: gzip.GzipFile, path: Path | Piped):
         self._packed, self._allowance = packed, Allowance(path)
@@ -166,15 +174,3 @@ def _unreadable(path: Path | Piped, error: OSError | ValueError) -> PairError:
         return PairError(f"{path} may not be read by this user; change its permissions.")
     reason = error.strerror if isinstance(error, OSError) and error.strerror else error
     return PairError(f"{str(path)!r} cannot be read ({reason}); check the name and the disk.")
-
-
-def _kind(mode: int) -> str:
-    for is_kind, kind in (
-        (stat.S_ISFIFO, "a FIFO"),
-        (stat.S_ISSOCK, "a socket"),
-        (stat.S_ISCHR, "a device"),
-        (stat.S_ISBLK, "a device"),
-    ):
-        if is_kind(mode):
-            return kind
-    return "not a regular file"

@@ -10,12 +10,13 @@ from typing import BinaryIO
 
 from .._wording import counted
 from ._files import PairError, Piped, opened
+from ._paired import Source
 
-__all__ = ["LONGEST", "LinePairs", "lines", "lines_of", "lines_once"]
+__all__ = ["LONGEST_DOCUMENT", "LinePairs", "lines", "lines_of", "lines_once"]
 
-LONGEST = 8 * 2**20  # bytes of one line, field or unit: a longer one indicates a broken file
+LONGEST_DOCUMENT = 8 * 2**20  # bytes of a line, field or unit: a longer one indicates a broken file
 
-_FOREIGN = (  # UTF-32 first: its little-endian byte order mark starts with that of UTF-16
+_OTHER_ENCODINGS = (  # UTF-32 first: its little-endian byte order mark starts with that of UTF-16
     (codecs.BOM_UTF32_LE, "UTF-32"),
     (codecs.BOM_UTF32_BE, "UTF-32"),
     (codecs.BOM_UTF16_LE, "UTF-16"),
@@ -25,13 +26,13 @@ _GZIP = b"\x1f\x8b"
 
 
 def lines(path: Path | Piped, *, ends: bool = False) -> Generator[str, None, None]:
-    """Stream the lines of a plain or .gz file; `ends` keeps the line ends."""
+    """Stream the lines of a plain or .gz file, with their line ends if `ends`."""
     with opened(path) as stream:
         yield from lines_of(stream, str(path), ends=ends)
 
 
 def lines_once(path: Path) -> Generator[str, None, None]:
-    """Stream the lines of a file, or of a pipe as they come, without a copy to read again."""
+    """Stream the lines of a file that is read only once, such as those of a pipe as they come."""
     if str(path) == "-":
         yield from lines_of(sys.stdin.buffer, "standard input")
     elif path.is_fifo() and path.suffix.lower() != ".gz":
@@ -49,7 +50,7 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False, before: int = 0
     `offset` bytes before it.
     """
     number = before
-    while raw := stream.readline(LONGEST + 8):  # room for a byte order mark and a line end
+    while raw := stream.readline(LONGEST_DOCUMENT + 8):  # room for a byte order mark and a line end
         number += 1
         start = offset
         offset += len(raw)
@@ -59,10 +60,10 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False, before: int = 0
                 raw = raw[len(codecs.BOM_UTF8) :]
                 start += len(codecs.BOM_UTF8)
         line = raw[: -2 if raw.endswith(b"\r\n") else -1] if raw.endswith(b"\n") else raw
-        if len(line) > LONGEST:
+        if len(line) > LONGEST_DOCUMENT:
             raise PairError(
-                f"Line {number} of {name} is longer than {LONGEST // 2**20} MiB; check that documents are separated by "
-                "line ends."
+                f"Line {number} of {name} is longer than {LONGEST_DOCUMENT // 2**20} MiB; check that documents are "
+                "separated by line ends."
             )
         nul = line.find(b"\0")
         if nul >= 0:
@@ -81,7 +82,7 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False, before: int = 0
         raise PairError(f"{name} is empty; name a file with at least one document.")
 
 
-class LinePairs:
+class LinePairs(Source):
     """Two files, aligned line by line."""
 
     def __init__(self, first: Path | Piped, second: Path | Piped):
@@ -99,19 +100,23 @@ class LinePairs:
     def pairs(self) -> Iterator[tuple[str, str]]:
         with closing(self.documents(0)) as first, closing(self.documents(1)) as second:
             for number, (one, other) in enumerate(zip_longest(first, second), 1):
-                if one is None or other is None:
-                    longer = 0 if other is None else 1
-                    counts = [number - 1, number - 1]
-                    counts[longer] = number + sum(1 for _ in (first, second)[longer])
-                    raise PairError(
-                        f"{self.paths[0]} has {counted(counts[0], 'line')} and {self.paths[1]} has {counts[1]}: line "
-                        f"{number} of {self.paths[longer]} has no mate; put both documents of a pair on the same line."
-                    )
+                if one is None:
+                    raise self.uneven(number - 1, number + sum(1 for _ in second))
+                if other is None:
+                    raise self.uneven(number + sum(1 for _ in first), number - 1)
                 yield one, other
+
+    def uneven(self, n_first: int, n_second: int) -> PairError:
+        """The error for files with different numbers of lines."""
+        longer = self.paths[0 if n_first > n_second else 1]
+        return PairError(
+            f"{self.paths[0]} has {counted(n_first, 'line')} and {self.paths[1]} has {n_second}: line "
+            f"{min(n_first, n_second) + 1} of {longer} has no mate; put both documents of a pair on the same line."
+        )
 
 
 def _check_start(raw: bytes, name: str) -> None:
-    for mark, encoding in _FOREIGN:
+    for mark, encoding in _OTHER_ENCODINGS:
         if raw.startswith(mark):
             raise PairError(f"{name} is encoded in {encoding}, as its first bytes say; convert it to UTF-8.")
     if raw.startswith(_GZIP):

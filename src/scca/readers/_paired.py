@@ -2,26 +2,41 @@
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .._checks import DataWarning, warn
 from .._wording import setting
-from ._files import PairError
+from ._files import PairError, Piped
 
-__all__ = ["PairedText", "RemotePairs", "Source", "two_names"]
+__all__ = ["BlankCount", "PairedText", "RemotePairs", "Source", "two_names", "warn_of_blank"]
 
 _Item = TypeVar("_Item")
 
 
-class Source(Protocol):
-    """Where pairs come from; `str` gives its name. None is a missing document, as opposed to an empty one."""
+class Source(ABC):
+    """Where pairs come from; `str` gives its name. A missing document is None, an empty one is an empty string."""
 
-    def documents(self, side: int) -> Iterator[str | None]: ...
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]: ...
-    def place(self, side: int, position: int) -> str: ...
+    path: Path | Piped
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    @abstractmethod
+    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
+        """Stream all pairs, from the start."""
+
+    def documents(self, side: int) -> Iterator[str | None]:
+        """Stream the documents of one side, from the start."""
+        return (pair[side] for pair in self.pairs())
+
+    @abstractmethod
+    def place(self, side: int, position: int) -> str:
+        """Where a document is, for messages."""
 
 
 class PairedText:
@@ -37,25 +52,27 @@ class PairedText:
     empty : tuple of int
         Positions, counted from 0 over all pairs, at which either side is blank or missing.
     dropped : tuple of int
-        Those of them that are left out: all or none.
+        The positions that are left out: all of `empty`, or none.
     digest : str
         A hash of all documents, by which a checkpoint recognises them.
     """
 
     def __init__(self, source: Source, languages: tuple[str, str], drop_empty: bool = False):
         self.languages = languages
-        self._source = source
-        self._total, self.empty, n_documents, place, self.digest = _inspect(source, drop_empty)
+        self._source, self._total = source, 0
+        digest, blank, empty = hashlib.blake2b(digest_size=16), BlankCount(source.place, drop_empty), []
+        for position, pair in enumerate(source.pairs()):
+            self._total += 1
+            digest.update(f"{pair[0]}\n{pair[1]}\n".encode(errors="surrogatepass"))
+            if blank.is_blank(pair, position):
+                empty.append(position)
+        self.digest, self.empty = digest.hexdigest(), tuple(empty)
         self.dropped = self.empty if drop_empty else ()
         if not len(self):
             lack = "no pair with text on both sides" if self._total else "no pair at all"
             raise PairError(f"{source} has {lack}; add some.")
-        if n_documents and not drop_empty:
-            count = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
-            warn(
-                f"{count} empty (first: {place}); pass {setting('drop_empty', True)} to leave such pairs out.",
-                DataWarning,
-            )
+        if not drop_empty:
+            warn_of_blank(blank.n_documents, blank.first)
 
     @classmethod
     def of(
@@ -107,25 +124,19 @@ class PairedText:
         return self._kept(self._source.documents(side))  # type: ignore[arg-type]  # see __iter__
 
     def _kept(self, items: Iterator[_Item]) -> Iterator[_Item]:
-        dropped = iter(self.dropped)
-        skip = next(dropped, None)
+        dropped = frozenset(self.dropped)
         count = 0
-        for position, item in enumerate(items):
-            count += 1
-            if count > self._total:
-                break
-            if position == skip:
-                skip = next(dropped, None)
-            else:
+        for count, item in enumerate(islice(items, self._total), 1):
+            if count - 1 not in dropped:
                 yield item
-        if count != self._total:
+        if count != self._total or any(True for _ in items):
             raise PairError(
                 f"{self._source} has changed since it was checked, when it had {self._total} pairs; read it again."
             )
 
 
 class RemotePairs(ABC):
-    """Pairs of documents that are not here, such as on the workers of a cluster.
+    """Pairs of documents outside this process, such as those on the workers of a cluster.
 
     Attributes
     ----------
@@ -147,47 +158,60 @@ class RemotePairs(ABC):
 
     @abstractmethod
     def documents(self, side: int, rows: np.ndarray) -> list[str]:
-        """Some documents of one side, in memory; `rows` are sorted."""
+        """The documents of one side at some positions, which are sorted, in memory."""
 
     @abstractmethod
     def learn(self, vectorizers: Sequence[Any]) -> tuple[Any, Any, list[list[str]]]:
-        """The vectors of both sides in blocks, and the stop words that no document has; the vectorizers learn."""
+        """Fit the vectorizers: the vectors of both sides in blocks, and the stop words that no document has."""
 
 
 def two_names(names: Any, what: str) -> tuple[str, str]:
-    """`names` as two different strings; a single string of two letters is refused."""
+    """`names` as two different strings, from anything but a single string of two letters."""
     given = () if isinstance(names, str) else tuple(names)
     if len(given) != 2 or not all(isinstance(name, str) and name for name in given) or given[0] == given[1]:
         raise PairError(f"{setting(what)} must be two different names; got {names!r}.")
     return given
 
 
-def _inspect(source: Source, drop_empty: bool) -> tuple[int, tuple[int, ...], int, str, str]:
-    """Number of pairs, positions of those with an empty side, number of empty documents, the first's place, a hash."""
-    total = count = 0
-    everything = hashlib.blake2b(digest_size=16)
-    positions: list[int] = []
-    first = ""
-    for position, pair in enumerate(source.pairs()):
-        total += 1
-        everything.update(f"{pair[0]}\n{pair[1]}\n".encode(errors="surrogatepass"))
+class BlankCount:
+    """Counts the blank documents of pairs; refuses a pair with a missing one, unless such pairs are dropped.
+
+    Attributes
+    ----------
+    n_documents : int
+    first : str
+        Where the first blank document is.
+    """
+
+    def __init__(self, place: Callable[[int, int], str], drop_empty: bool):
+        self._place, self._drop_empty = place, drop_empty
+        self.n_documents, self.first = 0, ""
+
+    def is_blank(self, pair: Sequence[str | None], position: int) -> bool:
+        """Whether a side of the pair at this position is blank or missing."""
         blank = [side for side, text in enumerate(pair) if not text or text.isspace()]
-        if not blank:
-            continue
-        for side in blank:
-            if pair[side] is None and not drop_empty:
-                place = source.place(side, position)
-                raise PairError(
-                    f"{place[0].upper()}{place[1:]} is missing; add it, or pass {setting('drop_empty', True)} to leave "
-                    "such pairs out."
-                )
-        positions.append(position)
-        count += len(blank)
-        first = first or source.place(blank[0], position)
-    return total, tuple(positions), count, first, everything.hexdigest()
+        missing = [side for side in blank if pair[side] is None]
+        if missing and not self._drop_empty:
+            place = self._place(missing[0], position)
+            raise PairError(
+                f"{place[0].upper()}{place[1:]} is missing; add it, or pass {setting('drop_empty', True)} to leave "
+                "such pairs out."
+            )
+        self.n_documents += len(blank)
+        if blank and not self.first:
+            self.first = self._place(blank[0], position)
+        return bool(blank)
 
 
-class _ListPairs:
+def warn_of_blank(n_documents: int, first: str, remedy: str = "") -> None:
+    """Warn of blank documents, if there are any; `first` says where the first of them is."""
+    if n_documents:
+        remedy = remedy or f"pass {setting('drop_empty', True)} to leave such pairs out"
+        count = "1 document is" if n_documents == 1 else f"{n_documents} documents are"
+        warn(f"{count} empty (first: {first}); {remedy}.", DataWarning)
+
+
+class _ListPairs(Source):
     """Two lists in memory."""
 
     def __init__(self, first: Iterable[str], second: Iterable[str]):

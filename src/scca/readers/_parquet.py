@@ -6,22 +6,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ._files import Allowance, PairError, check_regular, optional
-from ._lines import LONGEST
+from ._files import Allowance, PairError, bytes_allowed, check_regular, optional_module
+from ._lines import LONGEST_DOCUMENT
+from ._paired import Source
 from ._parquet_pages import page_sizes
 from ._tables import choose_columns
 
 __all__ = ["ParquetPairs"]
 
-_ROWS = 16  # decoded at a time: documents may be long, and one that is stored once may be in every row
-_LEAST, _RATIO = 2**20, 100  # a column of a row group may unpack to so many bytes, or times its size
+_ROWS_AT_A_TIME = 16  # few are decoded, since a long document that is stored once may be in every row
+_ALWAYS_ALLOWED = 2**20  # bytes that a column of a row group may unpack to, whatever its size
 # by default pyarrow reads a column of a whole row group, perhaps of the whole file, at once
 _PIECEMEAL = {"buffer_size": 2**20, "pre_buffer": False}
 _TEXT = ("string", "large_string", "string_view")
 
 
-class ParquetPairs:
-    """Two string columns of a Parquet file; None for null."""
+class ParquetPairs(Source):
+    """Two string columns of a Parquet file; a null is None."""
+
+    path: Path  # a pipe cannot be read from its end
 
     def __init__(self, path: Path, columns: tuple[str, str] | None):
         self.path = path
@@ -37,9 +40,6 @@ class ParquetPairs:
                         "two string columns."
                     )
 
-    def __str__(self) -> str:
-        return str(self.path)
-
     def place(self, side: int, position: int) -> str:
         return f"column {self.columns[side]!r} in row {position + 1} of {self.path}"
 
@@ -54,14 +54,14 @@ class ParquetPairs:
         allowance = Allowance(self.path)
         with self._file() as file:
             self._check_sizes(file.metadata, columns)
-            for batch in file.iter_batches(batch_size=_ROWS, columns=columns):
+            for batch in file.iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns):
                 for row in zip(*(self._texts(batch, column, start) for column in columns), strict=True):
                     allowance.spend(sum(len(text) for text in row if text is not None), len(row))
                     yield row
                 start += batch.num_rows
 
     def _check_sizes(self, metadata: Any, columns: list[str]) -> None:
-        """Refuse columns that would fill the memory, by the sizes of their pages."""
+        """Refuse columns that would fill the memory."""
         with open(self.path, "rb") as file:
             for group in map(metadata.row_group, range(metadata.num_row_groups)):
                 for column in map(group.column, range(group.num_columns)):
@@ -69,13 +69,13 @@ class ParquetPairs:
                         self._check_size(file, column)
 
     def _check_size(self, file: BinaryIO, column: Any) -> None:
+        """Refuse a column of a row group whose pages unpack to too many bytes."""
         try:
             size = sum(page_sizes(file, column))
         except (ValueError, OverflowError, OSError) as error:  # the last two for an impossible offset
             raise PairError(f"{self.path} cannot be read as Parquet ({error}); write or download it again.") from error
-        # not more than the file has: a false packed size would allow anything
-        packed = min(column.total_compressed_size, os.path.getsize(self.path))
-        most = max(_LEAST, _RATIO * packed)
+        # a false packed size would allow anything, but no column is larger than the file
+        most = bytes_allowed(min(column.total_compressed_size, os.path.getsize(self.path)), _ALWAYS_ALLOWED)
         if size > most:
             raise PairError(
                 f"Column {column.path_in_schema!r} of {self.path} unpacks to {size} bytes, where {most} are allowed "
@@ -92,16 +92,16 @@ class ParquetPairs:
                 f"Column {column!r} in row {row} of {self.path} is not UTF-8; write the file again with valid strings."
             ) from None
         for row, text in enumerate(texts, start + 1):
-            if text is not None and len(text) > LONGEST:
+            if text is not None and len(text) > LONGEST_DOCUMENT:
                 raise PairError(
-                    f"Column {column!r} in row {row} of {self.path} is longer than {LONGEST // 2**20} MiB; split the "
-                    "document or leave it out."
+                    f"Column {column!r} in row {row} of {self.path} is longer than {LONGEST_DOCUMENT // 2**20} MiB; "
+                    "split the document or leave it out."
                 )
         return texts
 
     @contextmanager
     def _file(self) -> Iterator[Any]:
-        pyarrow, parquet = optional("pyarrow", "parquet"), optional("pyarrow.parquet", "parquet")
+        pyarrow, parquet = optional_module("pyarrow", "parquet"), optional_module("pyarrow.parquet", "parquet")
         check_regular(self.path)
         try:
             with parquet.ParquetFile(self.path, **_PIECEMEAL) as file:

@@ -1,82 +1,46 @@
-"""Parts of files of paired text, which can be read one by one, in different processes."""
+"""Ranges of the pairs in files, each of which can be read in another process."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ._files import PairError, Piped, check_regular
-from ._lines import LinePairs, lines, lines_of
+from ._files import Piped, check_regular, opened
+from ._lines import LinePairs, lines_of
 from ._paired import Source
 from ._tables import TablePairs
 
-__all__ = ["Range", "document_ranges", "ranges_of"]
+__all__ = ["LineRange", "Range", "document_ranges", "even_bounds", "ranges_of"]
 
-_CHUNK = 1 << 25  # bytes in which the line ends of a file are counted by a task
+_CHUNK = 1 << 25  # bytes in which a task counts the line ends of a file
+
+Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]  # calls a function for a list of arguments
 
 
 @dataclass(frozen=True)
 class LineRange:
-    """`count` lines of a file: `skip` line ends after `offset`, with `before` lines before them."""
+    """`count` lines of a file (None: all), from `skip` line ends after byte `offset`; `before` lines precede them."""
 
-    path: str
-    offset: int
-    skip: int
-    before: int
-    count: int
+    path: Path
+    offset: int = 0
+    skip: int = 0
+    before: int = 0
+    count: int | None = None
 
     def lines(self) -> Iterator[str]:
-        with open(self.path, "rb") as stream:
-            stream.seek(self.offset)
-            for _ in range(self.skip):
-                stream.readline()
-            start = stream.tell()
-            yield from islice(lines_of(stream, self.path, before=self.before, offset=start), self.count)
+        with opened(self.path) as stream:
+            if self.offset:  # what gzip unpacks cannot be sought
+                stream.seek(self.offset)
+            start = self.offset + sum(len(stream.readline()) for _ in range(self.skip))
+            yield from islice(lines_of(stream, str(self.path), before=self.before, offset=start), self.count)
 
 
 @dataclass(frozen=True)
-class TwoFiles:
-    """The same lines of two files."""
-
-    first: LineRange
-    second: LineRange
-
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
-        return zip(self.first.lines(), self.second.lines(), strict=True)
-
-    def place(self, side: int, position: int) -> str:
-        part = self.second if side else self.first
-        return f"line {part.before + position + 1} of {part.path}"
-
-
-@dataclass(frozen=True)
-class TableRows:
-    """Lines of a tab-separated table without its header, which has `width` columns."""
-
-    lines: LineRange
-    columns: tuple[int, int]
-    names: tuple[str, str]
-    width: int
-
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
-        for number, line in enumerate(self.lines.lines(), self.lines.before + 1):
-            fields = line.split("\t")
-            if len(fields) != self.width:
-                raise PairError(
-                    f"Data row {number - 1} of {self.lines.path} (line {number}) has {len(fields)} fields and the "
-                    f"header has {self.width}; add or quote fields so that they agree."
-                )
-            yield fields[self.columns[0]], fields[self.columns[1]]
-
-    def place(self, side: int, position: int) -> str:
-        return f"column {self.names[side]!r} in data row {self.lines.before + position} of {self.lines.path}"
-
-
-@dataclass(frozen=True)
-class Part:
-    """Pairs `start` to `stop` of a file that can only be read from its beginning, such as a compressed one."""
+class Range:
+    """Pairs `start` to `stop` of a source that can only be read from its beginning, such as a compressed file."""
 
     source: Any
     start: int
@@ -86,108 +50,102 @@ class Part:
         return islice(self.source.pairs(), self.start, self.stop)
 
     def place(self, side: int, position: int) -> str:
+        """Where a document of this range is, for messages."""
         return self.source.place(side, self.start + position)
 
 
 @dataclass(frozen=True)
-class Documents:
-    """Documents `start` to `stop` of one file that can only be read from its beginning."""
+class _RangeOfLines(Range):
+    """Pairs on the same lines of two plain files."""
 
-    path: Any
-    start: int
-    stop: int | None
+    files: tuple[LineRange, LineRange]
 
-    def lines(self) -> Iterator[str]:
-        return islice(lines(self.path), self.start, self.stop)
+    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
+        return zip(*(file.lines() for file in self.files), strict=True)
 
 
-Range = TwoFiles | TableRows | Part
-Run = Callable[[Callable[..., Any], Sequence[tuple[Any, ...]]], list[Any]]  # a function, and its arguments for each job
+@dataclass(frozen=True)
+class _RangeOfRows(Range):
+    """Rows of a plain tab-separated table."""
+
+    rows: LineRange
+
+    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
+        lines = enumerate(self.rows.lines(), self.rows.before + 1)
+        return self.source.pairs_of(((number, line.split("\t")) for number, line in lines), self.start + 1)
 
 
-def ranges_of(sources: Sequence[Source], n_blocks: int, run: Run) -> list[Range]:
-    """The parts of all sources, in order, at least `n_blocks` if there are as many pairs.
+def ranges_of(sources: Sequence[Source], n_ranges: int, run: Run) -> list[Range]:
+    """Ranges of all pairs of the sources, in order: at least `n_ranges` if there are as many pairs.
 
-    Plain files are divided by lines, wherever these begin; `run` counts them.
+    Plain files are divided by their lines, which `run` counts.
     """
-    per_source = max(1, -(-n_blocks // len(sources)))
-    found: list[Range] = []
-    for source in sources:
-        found += _divided(source, per_source, run)
-    return found
+    of_source = max(1, -(-n_ranges // len(sources)))
+    return [found for source in sources for found in _ranges_of(source, of_source, run)]
 
 
-def document_ranges(path: Any, n_parts: int, run: Run) -> list[LineRange | Documents]:
-    """The parts of one file with a document per line."""
+def document_ranges(path: Path, n_ranges: int, run: Run) -> list[LineRange]:
+    """Ranges of the documents in a file with one document per line; a compressed file is one range."""
     if not _is_plain(path):
-        return [Documents(path, 0, None)]
-    index = _Index.of(path, run)
-    return [index.lines(*bounds) for bounds in _even(0, index.n_lines, n_parts)]
+        return [LineRange(path)]
+    index = _LineIndex.of(path, run)
+    return [index.lines(*bounds) for bounds in even_bounds(0, index.n_lines, n_ranges)]
 
 
-def _divided(source: Any, n_parts: int, run: Run) -> list[Range]:
-    if isinstance(source, LinePairs) and all(_is_plain(path) for path in source.paths):
-        first, second = (_Index.of(path, run) for path in source.paths)
-        if first.n_lines != second.n_lines:
-            _refuse_uneven(source, first.n_lines, second.n_lines)
-        return [TwoFiles(first.lines(*b), second.lines(*b)) for b in _even(0, first.n_lines, n_parts)]
-    if isinstance(source, TablePairs) and _is_plain(source.path) and str(source.path).lower().endswith(".tsv"):
-        index = _Index.of(source.path, run)
-        header = source.header
-        at = header.index(source.columns[0]), header.index(source.columns[1])
-        return [
-            TableRows(index.lines(*bounds), at, source.columns, len(header))
-            for bounds in _even(1, index.n_lines, n_parts)
-        ]
-    if n_parts == 1:
-        return [Part(source, 0, None)]
-    (n,) = run(_n_pairs, [(source,)])
-    return [Part(source, *bounds) for bounds in _even(0, n, n_parts)]
-
-
-def _is_plain(path: Any) -> bool:
-    return not isinstance(path, Piped) and path.suffix.lower() != ".gz"
-
-
-def _refuse_uneven(source: LinePairs, first: int, second: int) -> None:
-    longer = source.paths[0 if first > second else 1]
-    raise PairError(
-        f"{source.paths[0]} has {first} lines and {source.paths[1]} has {second}: line {min(first, second) + 1} of "
-        f"{longer} has no mate; put both documents of a pair on the same line."
-    )
-
-
-def _even(start: int, stop: int, n_parts: int) -> list[tuple[int, int]]:
+def even_bounds(start: int, stop: int, n_parts: int) -> list[tuple[int, int]]:
+    """The bounds of at most `n_parts` nonempty parts of start:stop that have about as many numbers each."""
     return list(pairwise(np.linspace(start, stop, min(n_parts, max(1, stop - start)) + 1).astype(int).tolist()))
 
 
+def _ranges_of(source: Any, n_ranges: int, run: Run) -> Sequence[Range]:
+    if isinstance(source, LinePairs) and all(map(_is_plain, source.paths)):
+        first, second = (_LineIndex.of(path, run) for path in source.paths)
+        if first.n_lines != second.n_lines:
+            raise source.uneven(first.n_lines, second.n_lines)
+        return [
+            _RangeOfLines(source, start, stop, (first.lines(start, stop), second.lines(start, stop)))
+            for start, stop in even_bounds(0, first.n_lines, n_ranges)
+        ]
+    if isinstance(source, TablePairs) and _is_plain(source.path) and source.path.suffix.lower() == ".tsv":
+        index = _LineIndex.of(source.path, run)
+        return [
+            _RangeOfRows(source, start, stop, index.lines(start + 1, stop + 1))  # the header is line 0
+            for start, stop in even_bounds(0, index.n_lines - 1, n_ranges)
+        ]
+    if n_ranges == 1:
+        return [Range(source, 0, None)]
+    (n_pairs,) = run(_n_pairs, [(source,)])
+    return [Range(source, start, stop) for start, stop in even_bounds(0, n_pairs, n_ranges)]
+
+
+def _is_plain(path: Path | Piped) -> bool:
+    return not isinstance(path, Piped) and path.suffix.lower() != ".gz"
+
+
 @dataclass(frozen=True, eq=False)
-class _Index:
+class _LineIndex:
     """How many line ends come before each chunk of a file."""
 
-    path: str
+    path: Path
     before: np.ndarray
     n_lines: int
 
     @classmethod
-    def of(cls, path: Any, run: Run) -> "_Index":
+    def of(cls, path: Any, run: Run) -> "_LineIndex":
         check_regular(path)
         size = path.stat().st_size
-        starts = range(0, size, _CHUNK)
-        counts = run(_n_line_ends, [(str(path), start, _CHUNK) for start in starts])
-        with open(path, "rb") as file:
-            file.seek(size - 1)
-            unfinished = file.read(1) != b"\n"
+        counts = run(_n_line_ends, [(path, start, _CHUNK) for start in range(0, size, _CHUNK)])
         before = np.cumsum([0, *counts])
-        return cls(str(path), before[:-1], int(before[-1]) + unfinished)
+        has_unfinished_line = _n_line_ends(path, size - 1, 1) == 0
+        return cls(path, before[:-1], int(before[-1]) + has_unfinished_line)
 
     def lines(self, start: int, stop: int) -> LineRange:
-        """Lines start:stop; the one that starts a chunk may have begun in the chunk before."""
+        """Lines start:stop; the line at which a chunk starts may have begun in the chunk before."""
         chunk = max(0, int(np.searchsorted(self.before, start, side="left")) - 1)
         return LineRange(self.path, chunk * _CHUNK, start - int(self.before[chunk]), start, stop - start)
 
 
-def _n_line_ends(path: str, start: int, length: int) -> int:
+def _n_line_ends(path: Path, start: int, length: int) -> int:
     with open(path, "rb") as file:
         file.seek(start)
         return file.read(length).count(b"\n")

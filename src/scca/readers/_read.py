@@ -6,24 +6,15 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 
-from .._checks import DataWarning, warn
 from .._wording import setting
 from ._files import PairError, Piped, readable
 from ._lines import LinePairs, lines, lines_once
-from ._paired import PairedText, Source, two_names
+from ._paired import BlankCount, PairedText, Source, two_names, warn_of_blank
 from ._parquet import ParquetPairs
 from ._tables import TablePairs
 from ._tmx import TmxPairs
 
-__all__ = [
-    "PairError",
-    "PairedText",
-    "default_language",
-    "read_documents",
-    "read_pairs",
-    "source_of",
-    "stream_documents",
-]
+__all__ = ["default_language", "read_documents", "read_pairs", "source_of", "stream_documents"]
 
 _SUFFIXES = ".tsv, .csv, .tmx (each also with .gz) and .parquet"
 
@@ -76,7 +67,7 @@ def source_of(
     languages: tuple[str, str] | None = None,
     columns: tuple[str, str] | None = None,
 ) -> tuple[Source, tuple[str, str]]:
-    """Where the pairs of `read_pairs` come from, and the labels of the two sides."""
+    """The source of the pairs of `read_pairs`, and the labels of its two sides."""
     languages = None if languages is None else two_names(languages, "languages")
     columns = None if columns is None else two_names(columns, "columns")
     path = first.path if isinstance(first, Piped) else Path(first)
@@ -131,7 +122,7 @@ def stream_documents(path: str | PathLike[str] | Piped, size: int = 4096, *, wai
     path : path or Piped
         Plain or .gz; "-" is standard input.
     size : int, default=4096
-        Documents of a block.
+        Documents in a block.
     wait : bool, default=False
         Read a pipe as its lines come, waiting for them; otherwise a pipe must be a `Piped`, which copies it first.
 
@@ -139,19 +130,16 @@ def stream_documents(path: str | PathLike[str] | Piped, size: int = 4096, *, wai
     ------
     list of str
     """
-    n_read = n_blank = first = 0
     source = readable(path) if not wait or isinstance(path, Piped) else Path(path)
+    name = "standard input" if str(path) == "-" else source
+    n_read, blank = 0, BlankCount(lambda _, position: f"line {position + 1} of {name}", drop_empty=False)
     with closing(lines_once(source) if wait and isinstance(source, Path) else lines(source)) as documents:
         while block := list(islice(documents, size)):
-            blank = [i for i, document in enumerate(block) if not document or document.isspace()]
-            first = first or (n_read + blank[0] + 1 if blank else 0)
-            n_blank += len(blank)
+            for position, document in enumerate(block, n_read):
+                blank.is_blank((document,), position)
             n_read += len(block)
             yield block
-    if n_blank:
-        count = "1 document is" if n_blank == 1 else f"{n_blank} documents are"
-        name = "standard input" if str(path) == "-" else source
-        warn(f"{count} empty (first: line {first} of {name}); remove such lines if unintended.", DataWarning)
+    warn_of_blank(blank.n_documents, blank.first, "remove such lines if unintended")
 
 
 def default_language(path: str | PathLike[str]) -> str | None:

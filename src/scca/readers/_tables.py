@@ -1,23 +1,23 @@
 """Pairs in two columns of a .csv or .tsv file with a header row; every field is text, even "NA" and "null"."""
 
 import csv
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 from .._checks import shown
 from .._wording import counted, setting
 from ._files import PairError, Piped
-from ._lines import LONGEST, lines
+from ._lines import LONGEST_DOCUMENT, lines
+from ._paired import Source
 
 __all__ = ["TablePairs", "choose_columns"]
 
+_MOST_NAMES_LISTED = 20  # columns named in a message
+_MOST_WORDS_OF_NAME = 4  # a longer field in the first row is a document: there is no header
 
-_LISTED = 20  # column names listed in a message
-_LONGEST_NAME = 4  # words; a longer field in the first row is text, which a header would lose
 
-
-class TablePairs:
+class TablePairs(Source):
     """Two columns of a table of text."""
 
     def __init__(self, path: Path | Piped, columns: tuple[str, str] | None, tabs: bool):
@@ -26,32 +26,30 @@ class TablePairs:
         _, self.header = next(self._rows(path))
         self.columns = choose_columns(path, self.header, columns)
 
-    def __str__(self) -> str:
-        return str(self.path)
-
     def place(self, side: int, position: int) -> str:
         return f"column {self.columns[side]!r} in data row {position + 1} of {self.path}"
 
-    def documents(self, side: int) -> Iterator[str]:
-        return (pair[side] for pair in self.pairs())
-
     def pairs(self) -> Iterator[tuple[str, str]]:
-        one, other = (self.header.index(column) for column in self.columns)
         with closing(self._rows(self.path)) as rows:
             next(rows)
-            for number, (line, row) in enumerate(rows, 1):
-                # too many fields are as bad as too few: an unquoted separator has split a text
-                if len(row) != len(self.header):
-                    raise PairError(
-                        f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the "
-                        f"header has {len(self.header)}; add or quote fields so that they agree."
-                    )
-                yield row[one], row[other]
+            yield from self.pairs_of(rows)
+
+    def pairs_of(self, rows: Iterable[tuple[int, list[str]]], first: int = 1) -> Iterator[tuple[str, str]]:
+        """The pairs of data rows, each with its line number; the first of them is data row `first`."""
+        one, other = (self.header.index(column) for column in self.columns)
+        for number, (line, row) in enumerate(rows, first):
+            # too many fields are as bad as too few: an unquoted separator has split a text
+            if len(row) != len(self.header):
+                raise PairError(
+                    f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the "
+                    f"header has {len(self.header)}; add or quote fields so that they agree."
+                )
+            yield row[one], row[other]
 
 
 def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
-    """The two requested columns, or the only two."""
-    listed = ", ".join(map(shown, names[:_LISTED])) + (", ..." if len(names) > _LISTED else "")
+    """The two requested columns, or the only two that there are."""
+    listed = ", ".join(map(shown, names[:_MOST_NAMES_LISTED])) + (", ..." if len(names) > _MOST_NAMES_LISTED else "")
     if columns is None:
         if len(names) < 2:
             raise PairError(
@@ -64,7 +62,7 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
                 "of two."
             )
         columns = (names[0], names[1])
-        prose = [name for name in names if len(name.split()) > _LONGEST_NAME]
+        prose = [name for name in names if len(name.split()) > _MOST_WORDS_OF_NAME]
         if prose:
             raise PairError(
                 f"{path} seems to have no header row, since its first field is {prose[0][:30]!r}...; add a row with "
@@ -88,7 +86,7 @@ def _tsv_rows(path: Path | Piped) -> Generator[tuple[int, list[str]], None, None
 
 def _csv_rows(path: Path | Piped) -> Generator[tuple[int, list[str]], None, None]:
     # csv's limit belongs to the whole process, so it is raised but never lowered
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_DOCUMENT))
     # strict, since csv otherwise silently takes everything after an unclosed quote as one field
     with closing(lines(path, ends=True)) as content:
         reader = csv.reader(content, strict=True)

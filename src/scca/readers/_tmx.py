@@ -6,31 +6,26 @@ from typing import Any, BinaryIO
 
 from .._checks import shown
 from .._wording import setting
-from ._files import PairError, Piped, opened, optional
-from ._lines import LONGEST
+from ._files import PairError, Piped, opened, optional_module
+from ._lines import LONGEST_DOCUMENT
+from ._paired import Source
 
 __all__ = ["TmxPairs"]
 
-_LANGUAGE = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
+_LANGUAGE_ATTRIBUTES = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
 _MARKUP = {"bpt", "ept", "ph", "it", "ut"}  # inline codes of the translator's tool, not of the language
 
 
-class TmxPairs:
-    """The segments in two languages; None for one that a unit lacks."""
+class TmxPairs(Source):
+    """The segments of units in two languages; a segment that a unit lacks is None."""
 
     def __init__(self, path: Path | Piped, languages: tuple[str, str] | None):
         self.path = path
         self.languages = languages or _only_languages(path)
         self._codes = tuple(map(_code, self.languages))
 
-    def __str__(self) -> str:
-        return str(self.path)
-
     def place(self, side: int, position: int) -> str:
         return f"the {self.languages[side]!r} segment of unit {position + 1} of {self.path}"
-
-    def documents(self, side: int) -> Iterator[str | None]:
-        return (pair[side] for pair in self.pairs())
 
     def pairs(self) -> Iterator[tuple[str | None, str | None]]:
         for unit in _units(self.path):
@@ -67,7 +62,8 @@ def _only_languages(path: Path | Piped) -> tuple[str, str]:
 
 def _units(path: Path | Piped) -> Iterator[Any]:
     """Stream the <tu> elements."""
-    etree, refusal = optional("defusedxml.ElementTree", "tmx"), optional("defusedxml", "tmx").DefusedXmlException
+    etree = optional_module("defusedxml.ElementTree", "tmx")
+    refusal = optional_module("defusedxml", "tmx").DefusedXmlException
     with opened(path) as stream:
         source = _Bounded(stream, path)
         ancestors: list[Any] = []
@@ -115,14 +111,16 @@ class _Bounded:
     def read(self, size: int) -> bytes:
         data = self._stream.read(size)
         self.taken += len(data)
-        if self.taken > LONGEST:
-            raise PairError(f"{self._path} has a unit longer than {LONGEST // 2**20} MiB; split it or leave it out.")
+        if self.taken > LONGEST_DOCUMENT:
+            raise PairError(
+                f"{self._path} has a unit longer than {LONGEST_DOCUMENT // 2**20} MiB; split it or leave it out."
+            )
         return data
 
 
 def _variants(unit: Any) -> Iterator[tuple[str, Any]]:
     for variant in unit:
-        language = next((variant.get(name) for name in _LANGUAGE if variant.get(name)), None)
+        language = next((variant.get(name) for name in _LANGUAGE_ATTRIBUTES if variant.get(name)), None)
         if _name(variant) == "tuv" and language:
             yield language, variant
 
