@@ -185,11 +185,6 @@ def translate(
         Path | None, typer.Option("--words", help="A file of words, one per line; - is standard input.", readable=False)
     ] = None,
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; detected by default.")] = None,
-    mu: Annotated[
-        str | None,
-        typer.Option(help='Solve the problem anchored at each word, with this penalty: "auto*8" or a number.'),
-    ] = None,
-    gamma: Annotated[str | None, typer.Option(help="The same; penalty on further words of the same language.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many translations to print per word.")] = 8,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -210,10 +205,6 @@ def translate(
     from ._words import print_translations, words_asked
 
     asked = words_asked(words, word_file)
-    penalties = [
-        None if given is None else as_penalty(given, name) for name, given in (("--mu", mu), ("--gamma", gamma))
-    ]
     terminal = Terminal(quiet, as_json)
     bilingual = load_bilingual(model)
-    found = bilingual.translate(asked, source=source, mu=penalties[0], gamma=penalties[1])
-    print_translations(found, top, terminal)
+    print_translations(bilingual.translate(asked, source=source), top, terminal)

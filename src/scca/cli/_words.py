@@ -53,16 +53,13 @@ def print_translations(found: Sequence[Translation], top: int, terminal: Termina
 def _print_translation(item: Translation, top: int, terminal: Terminal) -> None:
     in_documents = counted(item.documents, "document")
     trusted = "" if item.trust is None else f", trust {item.trust:.2f}"
-    joined = [word for word in item.words if word.weight > 0]
-    terminal.print(f"{item.word} ({item.source}, in {in_documents}{trusted}): {listed(joined[:top]) or 'nothing'}")
-    if item.joined_by:
-        terminal.print(f"  together with {listed(item.joined_by[:top])}")
+    terminal.print(f"{item.word} ({item.source}, in {in_documents}{trusted}): {listed(item.words[:top]) or 'nothing'}")
 
 
 def _translation_dict(item: Translation) -> dict[str, Any]:
     if not item.known:
         return {"word": item.word, "known": False, "note": item.note}
-    answer = {
+    return {
         "word": item.word,
         "known": True,
         "from": item.source,
@@ -71,10 +68,6 @@ def _translation_dict(item: Translation) -> dict[str, Any]:
         "trust": item.trust,
         "words": _weighted(item.words),
     }
-    if item.mu is None:
-        return answer
-    anchored = {"mu": item.mu, "gamma": item.gamma, "dual_gap": item.dual_gap, "joined_by": _weighted(item.joined_by)}
-    return answer | anchored
 
 
 def write_lexicon(

@@ -5,7 +5,6 @@ from ._answers import Component, GeneratedText, Mates, Translation, Weighted, Wo
 from ._expected_words import ExpectedWords
 from ._mate_search import MateSearch
 from ._model import BilingualModel
-from ._translator import Translated, Translator
 from ._vectorizer import TextVectorizer, WordCounts, inverse_frequencies, tokenize
 
 __all__ = [
@@ -30,9 +29,6 @@ __all__ = [
     "Translation",
     "WordPair",
     "Weighted",
-    # one word
-    "Translator",
-    "Translated",
     # all words of a mate
     "ExpectedWords",
 ]

@@ -111,18 +111,13 @@ class Translation:
     source, target : str or None
         Its language and the other; None for an unknown word.
     words : tuple of Weighted
-        Words of the other language with their shares as in `WordPair`; with their weights if the anchored problem was
-        solved, a negative weight for a word that occurs less with it.
+        Words of the other language with their shares as in `WordPair`.
     documents : int
         Training documents with the word; few make an uncertain translation.
     trust : float or None
-        Estimated probability that the first of the words is right, as in `WordPair`; None for the anchored problem.
+        Estimated probability that the first of the words is right, as in `WordPair`; None if there are no words.
     known : bool
         False for a word that the model does not know, or that both languages have; `note` says which.
-    joined_by : tuple of Weighted
-        Anchored problem only: words of the same language with a weight beside the anchor.
-    mu, gamma, dual_gap : float or None
-        Anchored problem only: its penalties and certificate.
     """
 
     word: str
@@ -133,10 +128,6 @@ class Translation:
     trust: float | None = None
     known: bool = True
     note: str = ""
-    joined_by: tuple[Weighted, ...] = ()
-    mu: float | None = None
-    gamma: float | None = None
-    dual_gap: float | None = None
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,11 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count, shown
-from .._types import PenaltyLike
 from .._wording import setting
 from ..parallel import Progress
 from ..views import Preparation
-from ._answers import Translation, WordPair, strongest
+from ._answers import Translation, WordPair
 from ._lexicon import Lexicographer
-from ._translator import Translator
 from ._vectorizer import TextVectorizer
 
 __all__ = ["Translating", "UnknownWordError"]
@@ -48,39 +46,26 @@ class Translating:
         raise NotImplementedError
 
     @overload
-    def translate(
-        self, word: str, *, source: str | None = None, mu: PenaltyLike | None = None, gamma: PenaltyLike | None = None
-    ) -> Translation: ...
+    def translate(self, word: str, *, source: str | None = None) -> Translation: ...
 
     @overload
-    def translate(
-        self, word: Words, *, source: str | None = None, mu: PenaltyLike | None = None, gamma: PenaltyLike | None = None
-    ) -> list[Translation]: ...
+    def translate(self, word: Words, *, source: str | None = None) -> list[Translation]: ...
 
-    def translate(
-        self,
-        word: str | Words,
-        *,
-        source: str | None = None,
-        mu: PenaltyLike | None = None,
-        gamma: PenaltyLike | None = None,
-    ) -> Translation | list[Translation]:
-        """Translations of a word, or of each word of a list.
+    def translate(self, word: str | Words, *, source: str | None = None) -> Translation | list[Translation]:
+        """Translations of a word, or of each word of a list, from links between all words in all training documents.
 
-        By default from links between all words in all training documents, as in `lexicon`. With `mu` or `gamma`,
-        penalties as for `SparseCCA`, from the problem anchored at the word (see `Translator`); mu is eight times the
-        automatic one if only gamma is given. `source` is the language of the words, by default the one that knows the
-        word. A single unknown word is refused; in a list it gives `known=False`.
+        `source` is the language of the words, by default the one that knows the word. A single unknown word is
+        refused; in a list it gives `known=False`.
         """
         check_is_fitted(self)
         if isinstance(word, str):
-            return self._translate(*self._position(word, source), mu, gamma)
+            return self._translate(*self._position(word, source))
         if source is not None:
             self._side(source)
         found = []
         for one in word:
             try:
-                found.append(self._translate(*self._position(one, source), mu, gamma))
+                found.append(self._translate(*self._position(one, source)))
             except UnknownWordError as error:
                 found.append(Translation(one, known=False, note=str(error)))
         return found
@@ -127,30 +112,14 @@ class Translating:
             _LINKED[self] = (self.training_, made)
         return made
 
-    def _translate(self, side: int, position: int, mu: PenaltyLike | None, gamma: PenaltyLike | None) -> Translation:
-        word, (source, target) = str(self.vectorizers_[side].words_[position]), self._order(side)
+    def _translate(self, side: int, position: int) -> Translation:
+        word = str(self.vectorizers_[side].words_[position])
+        source, target = self.languages_[side], self.languages_[1 - side]
         documents = int(np.count_nonzero(self.training_[side][:, [position]].toarray()))
-        if mu is None and gamma is None:
-            entry = self._lexicographer().entry(side, position)
-            if entry is None:  # the mates of its documents have no word
-                return Translation(word, source, target, documents=documents)
-            return Translation(word, source, target, entry.mates, documents, entry.trust)
-        views = (self._all_words(at).transform(self.training_[at]) for at in (1 - side, side))
-        translator = Translator(*views, tol=self.tol)
-        made = translator.translate(position, "auto*8" if mu is None else mu, "auto" if gamma is None else gamma)
-        made.joined_by[position] = 0.0
-        return Translation(
-            *(word, source, target),
-            words=strongest(made.weights, self.vectorizers_[1 - side].words_),
-            documents=documents,
-            joined_by=strongest(made.joined_by, self.vectorizers_[side].words_),
-            mu=made.mu,
-            gamma=made.gamma,
-            dual_gap=made.dual_gap,
-        )
-
-    def _order(self, side: int) -> tuple[str, str]:
-        return self.languages_[side], self.languages_[1 - side]
+        entry = self._lexicographer().entry(side, position)
+        if entry is None:  # the mates of its documents have no word
+            return Translation(word, source, target, documents=documents)
+        return Translation(word, source, target, entry.mates, documents, entry.trust)
 
     def _position(self, word: str, source: str | None) -> tuple[int, int]:
         """The language and the column of a word."""
