@@ -121,8 +121,8 @@ class TestMates:
         command = ("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", *more)
         whole = run(*command, cwd=folder)
         program = (
-            "import scca.text, scca.text._mate_search as search; real = scca.text.stream_documents; search._BLOCK = 7\n"
-            "scca.text.stream_documents = lambda path, **options: real(path, 7, **options)\n"
+            "import scca.cli._printed_mates as mates, scca.text._mate_search as search; search._BLOCK = 7\n"
+            "real = mates.stream_documents; mates.stream_documents = lambda path, **options: real(path, 7, **options)\n"
             "from scca.cli import main; main()"
         )
         blocks = subprocess.run(

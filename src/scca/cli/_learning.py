@@ -15,6 +15,16 @@ from ._cluster import (
     TlsKey,
     pairs_for,
 )
+from ._inputs import (
+    as_penalty,
+    check_kept,
+    check_standard_input,
+    check_two_names,
+    check_written,
+    from_pipe,
+    listed_labels,
+    listed_words,
+)
 from ._options import (
     Columns,
     Debug,
@@ -24,17 +34,7 @@ from ._options import (
     Quiet,
     Seed,
 )
-from ._shared import (
-    as_penalty,
-    check_kept,
-    check_standard_input,
-    check_two_names,
-    check_written,
-    from_pipe,
-    listed_labels,
-    listed_words,
-    summary_of,
-)
+from ._summaries import summary_of
 from ._terminal import CallError, Terminal, continuing, one_line_errors
 
 __all__ = ["demo", "fit", "reproduce"]
