@@ -1,4 +1,4 @@
-"""Words translated by linking all, by the Dice coefficient and by the anchored problem, against a list of pairs."""
+"""Words translated by linking all and by the Dice coefficient, against a list of pairs."""
 
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -9,9 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from scca.datasets import make_bilingual
-from scca.text import TextVectorizer, Translator
+from scca.text import TextVectorizer
 from scca.text._lexicon import Lexicographer
-from scca.views import Preparation
 
 from ._table import print_table
 from ._texts import Texts, texts_of
@@ -22,7 +21,6 @@ _DOCUMENTS = 1000  # of a larger corpus, where both the list and the translation
 _WORDS = 500
 _LEAST_FREQUENT = 4
 _LEAST_DICE = 0.6
-_PENALTIES = ("auto*4", "auto*8", "auto*16")
 _BOUNDS = (0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 
@@ -67,9 +65,6 @@ def _compare(title: str, texts: Texts, listed: dict[str, str], what: str) -> Non
     rows[0][-1] = f"{seconds:.1f}, all words"
     dice = _dice(*views)
     measure("Dice", lambda word: _strongest(dice[[word]].toarray().ravel()))
-    translator = Translator(*(Preparation.fit(view).transform(view) for view in views[::-1]))
-    for mu in _PENALTIES:
-        measure(f"anchored, {mu}", lambda word, mu=mu: _strongest(translator.translate(word, mu).weights))
     print_table(f"{title}: {len(chosen)} words of {what}", ["translated by", "first", "among five", "seconds"], rows)
     _print_trust(lexicographer, listed, what)
 

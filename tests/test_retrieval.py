@@ -43,8 +43,8 @@ def test_brute_force_with_ties(seed, n, c):
 def test_blocks_do_not_show(rng, monkeypatch):
     A, B = rng.standard_normal((150, 3)), rng.standard_normal((150, 3))
     whole = mate_ranks(A, B)
-    monkeypatch.setattr("scca.retrieval._ranks.QUERIES", 7)
-    monkeypatch.setattr("scca.retrieval._ranks.CANDIDATES", 64)
+    monkeypatch.setattr("scca.retrieval._cosines.QUERIES", 7)
+    monkeypatch.setattr("scca.retrieval._cosines.CANDIDATES", 64)
     np.testing.assert_array_equal(mate_ranks(A, B), whole)
 
 
@@ -89,8 +89,8 @@ class TestBestMatches:
     @pytest.fixture(params=["one tile", "many tiles"])
     def _tiles(self, request, monkeypatch):
         if request.param == "many tiles":
-            monkeypatch.setattr("scca.retrieval._search.CANDIDATES", 64)
-            monkeypatch.setattr("scca.retrieval._search.QUERIES", 16)
+            monkeypatch.setattr("scca.retrieval._exact.CANDIDATES", 64)
+            monkeypatch.setattr("scca.retrieval._exact.QUERIES", 16)
 
     @pytest.mark.usefixtures("_tiles")
     @pytest.mark.parametrize("top", [1, 3, 40, 299, 300, 1000])

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import (
-        anchored,
-        datasets,
-        distributed,
-        inference,
-        retrieval,
-        text,
-    )
+    from . import anchored, datasets, distributed, inference, retrieval, text
     from ._checks import DataWarning, EmptyComponentWarning, EvidenceWarning
     from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, SparseCCA
     from .persistence import load, save

@@ -181,7 +181,7 @@ class TestTwoTables:
     def test_a_wide_table_is_judged_by_few_lines(self, tmp_path, monkeypatch):
         import scca.cli._refusing as module
 
-        monkeypatch.setattr(module, "_CHARACTERS", 1 << 12)
+        monkeypatch.setattr(module, "_MOST_CHARACTERS", 1 << 12)
         write_lines(tmp_path / "a.csv", [",".join(["0.5"] * 3_000)] * 12)
         assert len(module._first_lines(tmp_path / "a.csv")) == 8
         with pytest.raises(AdvisedError):

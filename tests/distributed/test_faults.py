@@ -33,14 +33,7 @@ from subprocesses import start_program
 import scca.distributed._blocks as blocks
 import scca.distributed._cluster as cluster_module
 import scca.distributed._packing as packing
-from scca.distributed import (
-    ClusterError,
-    connect,
-    local_cluster,
-    read_rows,
-    rows_of,
-    scatter,
-)
+from scca.distributed import ClusterError, connect, local_cluster, read_rows, rows_of, scatter
 from scca.distributed._cluster import LostError, _is_idle, attempted, results, workers_of
 from scca.progress import Checkpoint
 from scca.samples import summed, unique

@@ -7,8 +7,8 @@ import pytest
 import scca.factors._left_out as left_out
 from numpy.testing import assert_allclose, assert_array_equal
 
-import scca.text._learning as learning
 import scca.text._model as model_module
+import scca.text._training as training
 from scca import DataWarning, datasets, load, save
 from scca.progress import Checkpoint, CheckpointError
 from scca.readers import PairedText, PairError
@@ -133,7 +133,7 @@ def test_few_pairs_are_brought_here_and_give_the_same_bytes(cluster, files, tmp_
 
 
 def test_a_model_keeps_some_documents_and_their_numbers(cluster, files, documents, many, monkeypatch, tmp_path):
-    monkeypatch.setattr(learning, "_MOST_KEPT", 50)
+    monkeypatch.setattr(training, "_MOST_STORED", 50)
     whole = fitted(read_here(*files))
     model = fitted(read_pairs(cluster, *files))
     numbers = model.document_numbers_

@@ -7,14 +7,7 @@ import numpy as np
 import pytest
 from blocks import LocalBlocks
 
-from scca.samples import (
-    AllBut,
-    Block,
-    added,
-    each,
-    remote_blocks_of,
-    summed,
-)
+from scca.samples import AllBut, Block, added, each, remote_blocks_of, summed
 from scca.views import BlockRows
 
 SIZES = [[12], [5, 7], [1] * 12, [1, 10, 1]]

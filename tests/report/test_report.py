@@ -93,7 +93,7 @@ def test_same_model_same_page(model):
 
 
 def test_figures_draw_the_numbers(model):
-    from scca.report._figures import correlation_figure, sparsity_figure
+    from scca.report._report_page import correlation_figure, sparsity_figure
 
     data = prepare(model)
     lines = sparsity_figure(data).axes[0].lines
@@ -106,7 +106,7 @@ def test_figures_draw_the_numbers(model):
 
 @pytest.mark.parametrize(("count", "ticks"), [(1, [1]), (3, [1, 2, 3]), (12, [1, 5, 10]), (101, [1, 50, 100])])
 def test_figures_count_components_from_one(model, count, ticks):
-    from scca.report._figures import correlation_figure, sparsity_figure
+    from scca.report._report_page import correlation_figure, sparsity_figure
 
     numbers = {"correlations": [0.5] * count, "held_out": [0.4] * count, "second_used": [*range(1, count + 1)]}
     data = replace(prepare(model), **numbers, words_used=[*range(1, count + 1)])

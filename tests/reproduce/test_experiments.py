@@ -10,7 +10,7 @@ from scca import KernelCCA, SparseCCA
 from scca.readers import PairedText
 from scca.reproduce import Size, count_corpus
 from scca.reproduce._experiments import METHODS
-from scca.reproduce._generation import VARIATIONS, generate_path, generate_varied, generate_words, left_out
+from scca.reproduce._generated_words import VARIATIONS, generate_path, generate_varied, generate_words, left_out
 from scca.reproduce._retrieval import random_split, retrieve
 from scca.text import TextVectorizer
 

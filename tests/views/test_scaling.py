@@ -6,15 +6,7 @@ import scipy.sparse as sp
 from blocks import in_blocks
 from oracles import assert_is, prepare, shrinkage
 
-from scca.views import (
-    UNIT,
-    Kernel,
-    Norm,
-    Preparation,
-    StoredKernelView,
-    norm_of,
-    suitable_scale,
-)
+from scca.views import UNIT, Kernel, Norm, Preparation, StoredKernelView, norm_of, suitable_scale
 
 SCALES = ["columns", "rows", "both", None]
 STORES = [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array]

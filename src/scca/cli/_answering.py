@@ -1,43 +1,17 @@
 """Commands that answer queries: mates, generated words and translations."""
 
-from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ._cluster import (
-    Cluster,
-    Scheduler,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    write_mates_to,
-)
-from ._options import (
-    Debug,
-    From,
-    Json,
-    Model,
-    Quiet,
-    Seed,
-)
-from ._shared import (
-    as_penalty,
-    check_standard_input,
-    clipped,
-    from_pipe,
-    language_of,
-    load_bilingual,
-    note_language,
-    note_unknown,
-)
+from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, write_mates_to
+from ._inputs import as_penalty, check_standard_input, from_pipe, language_of, load_bilingual
+from ._options import Debug, From, Json, Model, Quiet, Seed
+from ._summaries import word_weights
 from ._terminal import CallError, Terminal, one_line_errors
 
 __all__ = ["generate", "mates", "translate"]
-
-_ENOUGH = 200  # documents for detecting a language
 
 
 @one_line_errors
@@ -71,9 +45,10 @@ def mates(
 ) -> None:
     """Rank the documents of the other language for each query.
 
-    Queries are read and answered in blocks, however many there are. With as many candidates as queries, lines i of
-    both are taken as mates, and the average precision is printed on standard error; with --approximate instead the
-    recall, the share of the best candidates that the index finds, measured on some of the queries.
+    Queries are read and answered in blocks, so that there may be any number of them. With as many candidates as
+    queries, line i of one file is taken as the mate of line i of the other, and the average precision is printed on
+    standard error. With --approximate, the recall is printed instead: the share of the best candidates that the index
+    finds, measured on some of the queries.
 
     On a cluster, the workers read both files, search, and write the mates as Parquet files.
 
@@ -91,30 +66,10 @@ def mates(
         write_mates_to(output, cluster, load_bilingual(model), queries, candidates, source, top, Terminal(quiet))
         return
 
-    from ..readers import stream_documents
-    from ._mates import print_mates
+    from ._printed_mates import search_mates
 
-    terminal = Terminal(quiet, as_json)
-    bilingual = load_bilingual(model)
-    blocks = stream_documents(queries, wait=True)
-    first = next(blocks)
-    source = language_of(bilingual, first, source, terminal)
-    texts: list[str] = []
-    some: list[str] = []
-
-    def offered() -> Iterator[str]:
-        for block in stream_documents(from_pipe(candidates)):
-            some.extend(block[: _ENOUGH - len(some)])
-            if not as_json:  # which shows no texts
-                texts.extend(map(clipped, block))
-            yield from block
-
-    search = bilingual.mate_search(offered(), source=source, approximate=approximate)
-    unknown = (~search.known_candidates).nonzero()[0]
-    note_unknown(terminal, "candidate", "candidates", len(unknown), unknown[0] if len(unknown) else 0, search.target)
-    note_language(terminal, bilingual, some, search.target)
-    answers = (search.mates(block, top=top) for block in chain([first], blocks))
-    print_mates(answers, search, texts, terminal, seed if approximate else None)
+    terminal, bilingual = Terminal(quiet, as_json), load_bilingual(model)
+    search_mates(bilingual, queries, candidates, terminal, source=source, top=top, approximate=approximate, seed=seed)
 
 
 @one_line_errors
@@ -127,7 +82,7 @@ def generate(
     text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
     source: From = None,
     mu: Annotated[
-        str, typer.Option(help='With a --paper model: "auto", "auto*0.5" or a number; more gives fewer words.')
+        str, typer.Option(help='With a --paper model: "auto", "auto*0.5" or a number; a larger mu gives fewer words.')
     ] = "auto",
     top: Annotated[int, typer.Option(min=1, help="How many words to list per query.")] = 12,
     seed: Seed = 0,
@@ -148,10 +103,10 @@ def generate(
     from ..readers import read_documents
 
     terminal = Terminal(quiet, as_json)
-    asked = [text or ""] if queries is None else read_documents(from_pipe(queries))
+    documents = [text or ""] if queries is None else read_documents(from_pipe(queries))
     bilingual = load_bilingual(model)
-    source = language_of(bilingual, asked, source, terminal)
-    made = bilingual.generate(asked, source=source, mu=penalty, top=top if bilingual.anchors is None else None)
+    source = language_of(bilingual, documents, source, terminal)
+    made = bilingual.generate(documents, source=source, mu=penalty, top=top if bilingual.anchors is None else None)
     if as_json:
         terminal.json(
             [
@@ -161,7 +116,7 @@ def generate(
                     "known": item.known,
                     "mu": item.mu if item.known else None,
                     "dual_gap": item.dual_gap,
-                    "words": [{"word": word.name, "weight": word.weight} for word in item.words],
+                    "words": word_weights(item.words),
                 }
                 for i, item in enumerate(made)
             ]
@@ -185,19 +140,15 @@ def translate(
         Path | None, typer.Option("--words", help="A file of words, one per line; - is standard input.", readable=False)
     ] = None,
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; detected by default.")] = None,
-    mu: Annotated[
-        str | None,
-        typer.Option(help='Solve the problem anchored at each word, with this penalty: "auto*8" or a number.'),
-    ] = None,
-    gamma: Annotated[str | None, typer.Option(help="The same; penalty on further words of the same language.")] = None,
     top: Annotated[int, typer.Option(min=1, help="How many translations to print per word.")] = 8,
     seed: Seed = 0,
     quiet: Quiet = False,
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Translations of words, each with the share of the documents with either word in which the two are linked.
+    """Translate words by links between all words of the training documents.
 
+    Beside each translation stands a share: of the documents with either word, the share in which the two are linked.
     Trust is the estimated probability that the first translation is right. Unknown words are listed on standard error,
     and the exit status is then 1.
 
@@ -210,10 +161,4 @@ def translate(
     from ._words import print_translations, words_asked
 
     asked = words_asked(words, word_file)
-    penalties = [
-        None if given is None else as_penalty(given, name) for name, given in (("--mu", mu), ("--gamma", gamma))
-    ]
-    terminal = Terminal(quiet, as_json)
-    bilingual = load_bilingual(model)
-    found = bilingual.translate(asked, source=source, mu=penalties[0], gamma=penalties[1])
-    print_translations(found, top, terminal)
+    print_translations(load_bilingual(model).translate(asked, source=source), top, Terminal(quiet, as_json))

@@ -9,14 +9,7 @@ from .._version import __version__
 from ._answering import generate, mates, translate
 from ._learning import demo, fit, reproduce
 from ._showing import explain, lexicon, report
-from ._terminal import (
-    INTERRUPTED,
-    WRONG_CALL,
-    WRONG_INPUT,
-    InterruptedCommandError,
-    say,
-    sentence,
-)
+from ._terminal import INTERRUPTED, WRONG_CALL, WRONG_INPUT, InterruptedCommandError, say, sentence
 
 __all__ = ["run"]
 
@@ -56,19 +49,19 @@ def run() -> int:
     try:
         status = app(sys.argv[1:] or ["--help"], prog_name="scca", standalone_mode=False) or 0
         sys.stdout.flush()  # the help text, which no command has flushed
-        return _interrupted() if status == INTERRUPTED else status  # between our own functions, Typer says nothing
+        return _interrupted() if status == INTERRUPTED else status  # Ctrl-C outside a command: Typer prints nothing
     except InterruptedCommandError as error:
         return _interrupted(str(error))
     except OSError as error:
         say(f"scca: {sentence(error)}")
         return WRONG_INPUT
     except Exception as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # as earlier versions of Typer tell of it
+        if isinstance(error.__cause__, KeyboardInterrupt):  # how earlier versions of Typer report Ctrl-C
             return _interrupted()
         # Click's errors, recognised by a method: recent versions of Typer have their own copy of Click
         if not hasattr(error, "format_message"):
             raise
         context = getattr(error, "ctx", None)
-        asked = "scca" if context is None else context.command_path
-        say(f"scca: {' '.join(error.format_message().split()).rstrip('.')}; see {asked} --help.")
+        command = "scca" if context is None else context.command_path
+        say(f"scca: {' '.join(error.format_message().split()).rstrip('.')}; see {command} --help.")
         return WRONG_CALL

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._files import check_folder
-from ._shared import language_of
+from ._inputs import language_of
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:

@@ -7,24 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from .._wording import counted
-from ._cluster import (
-    Cluster,
-    Scheduler,
-    TlsCa,
-    TlsCert,
-    TlsKey,
-    pairs_for,
-)
-from ._options import (
-    Columns,
-    Debug,
-    DropEmpty,
-    Json,
-    Languages,
-    Quiet,
-    Seed,
-)
-from ._shared import (
+from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, pairs_for
+from ._inputs import (
     as_penalty,
     check_kept,
     check_standard_input,
@@ -33,8 +17,9 @@ from ._shared import (
     from_pipe,
     listed_labels,
     listed_words,
-    summary_of,
 )
+from ._options import Columns, Debug, DropEmpty, Json, Languages, Quiet, Seed
+from ._summaries import summary_of
 from ._terminal import CallError, Terminal, continuing, one_line_errors
 
 __all__ = ["demo", "fit", "reproduce"]

@@ -1,4 +1,4 @@
-"""Recognising a table of numbers by its first lines: `scca fit` reads text, and would read the labels of its rows."""
+"""Recognising a table of numbers by its first lines; as text, `scca fit` would read only the labels of its rows."""
 
 import csv
 import re
@@ -11,16 +11,17 @@ __all__ = ["NumberTable", "recognised"]
 
 _SEPARATORS = ("\t", ";", ",", "|", " ", "")  # a space is any white space; the last is for a single column
 _STYLES = ((".", ""), (",", ""), (".", ","), (",", "."))  # marks of decimals and of thousands
-_FEWEST = 3  # rows of numbers; fewer may be chance
-_ROWS, _FIELDS = 0.9, 0.8  # shares that must be numbers; a table may have a few columns of text
-_OF_A_ROW = 0.5  # a row may have words for missing cells
+_LEAST_ROWS = 3  # rows of numbers; fewer may be chance
+_SHARE_OF_ROWS = 0.9  # share of the rows that must be rows of numbers
+_SHARE_OF_FIELDS = 0.8  # share of the fields that must be numbers; a table may have a few columns of text
+_SHARE_OF_A_ROW = 0.5  # share of the fields of a row of numbers; the others may be words for missing cells
 _PANDAS_MISSING = frozenset(  # what pandas reads as missing by itself
     ["", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null", "-NaN", "-nan"]
 )
 _MISSING = _PANDAS_MISSING | {"?", ".", "-", "--", "*"}
-_LISTED = 8  # further marks of missing cells that pandas is told
-_ID = re.compile(r"(.*[\W_])?(id|index)", re.IGNORECASE)
-_WHOLE = re.compile(r"[+-]?[0-9]*")
+_MOST_MISSING_MARKS = 8  # at most so many other marks of missing cells are listed in `na_values`
+_ID_NAME = re.compile(r"(.*[\W_])?(id|index)", re.IGNORECASE)
+_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]*")
 _NUMBER, _GAP, _TEXT = range(3)
 
 
@@ -31,13 +32,13 @@ class NumberTable:
     Attributes
     ----------
     names : list of str or None
-        Those of all columns; None without a header row.
+        The names of all columns; None without a header row.
     labels : list of str or None
         The first column, if it only names the rows.
     numeric, missing : list of bool
-        Whether each column, that of the labels left out, has numbers, and whether some are missing.
+        Whether each column, except that of the labels, has numbers, and whether some of its cells are missing.
     options : dict
-        How `pandas.read_csv` reads it.
+        Arguments by which `pandas.read_csv` reads the table.
     """
 
     names: list[str] | None
@@ -49,7 +50,7 @@ class NumberTable:
 
 @dataclass(frozen=True)
 class _Format:
-    """How fields are separated and numbers written."""
+    """How fields are separated and how numbers are written."""
 
     separator: str
     decimal: str
@@ -65,9 +66,9 @@ class _Format:
 
 
 def recognised(lines: Sequence[str], chosen: tuple[str, str] | None = None) -> NumberTable | None:
-    """The table whose first lines these are, or two columns of it; None unless nearly all fields are numbers."""
+    """The table that begins with these lines, or two columns of it; None unless nearly all fields are numbers."""
     content = [line for line in lines if line.strip() and not line.startswith("#")]
-    if len(content) < _FEWEST:
+    if len(content) < _LEAST_ROWS:
         return None
     for separator in _SEPARATORS:
         try:
@@ -82,8 +83,8 @@ def recognised(lines: Sequence[str], chosen: tuple[str, str] | None = None) -> N
         width = Counter(map(len, rows[1:])).most_common(1)[0][0]
         if separator and width < 2:
             continue
-        # documents may be lists of numbers, such as codes of their words; unlike rows, they differ in length
-        if separator == " " and _share(len(row) == width for row in rows[1:]) < _ROWS:
+        # documents may be lists of numbers, such as codes of their words, but unlike rows they differ in length
+        if separator == " " and _share(len(row) == width for row in rows[1:]) < _SHARE_OF_ROWS:
             continue
         formats = (_Format(separator, *style) for style in _STYLES)
         found = [read for each in formats if (read := _table(rows, width, each, chosen is not None)) is not None]
@@ -100,7 +101,7 @@ def _share(cases: Iterable[bool]) -> float:
 
 
 def _fields(line: str, separator: str) -> list[str]:
-    """The fields of one line at a time: in text, a stray quote must not swallow the lines that follow."""
+    """The fields of one line, read by itself: in text, a stray quote must not swallow the lines that follow."""
     if not separator:
         return [line.strip()]
     line = " ".join(line.split()) if separator == " " else line
@@ -108,7 +109,7 @@ def _fields(line: str, separator: str) -> list[str]:
 
 
 def _table(rows: list[list[str]], width: int, written: _Format, are_chosen: bool) -> tuple[float, NumberTable] | None:
-    """How many of the fields are numbers, and the table; None if there are too few. Chosen columns are no labels."""
+    """The share of numbers, and the table; None if the share is too small. Chosen columns are no labels."""
     number = written.number
     kinds = [[_kind(field, number) for field in row] for row in rows]
     is_labelled = not are_chosen and width > 1 and _share(row[:1] == [_TEXT] for row in kinds[1:]) > 0.5
@@ -120,16 +121,16 @@ def _table(rows: list[list[str]], width: int, written: _Format, are_chosen: bool
         is_labelled = is_labelled or (not are_chosen and width > 1 and _names_labels(header, rows, width))
     bodies = [row[is_labelled:] for row in kinds]
     share = _share(kind != _TEXT for body in bodies for kind in body)
-    if share < _FIELDS or sum(map(_are_numbers, bodies)) < max(_FEWEST, _ROWS * len(bodies)):
+    if share < _SHARE_OF_FIELDS or sum(map(_are_numbers, bodies)) < max(_LEAST_ROWS, _SHARE_OF_ROWS * len(bodies)):
         return None
     columns = [Counter(body[j] for body in bodies if j < len(body)) for j in range(width - is_labelled)]
-    numeric = [counts[_NUMBER] > 0 and counts[_TEXT] <= (1 - _FIELDS) * len(bodies) for counts in columns]
+    numeric = [counts[_NUMBER] > 0 and counts[_TEXT] <= (1 - _SHARE_OF_FIELDS) * len(bodies) for counts in columns]
     missing = [counts[_NUMBER] < len(bodies) for counts in columns]
     cells = [cell for row in rows for is_number, cell in zip(numeric, row[is_labelled:], strict=False) if is_number]
     options = _options_of_cells(cells, written)
     if header is None:
         options["header"] = None
-    if is_labelled and (header is None or len(header) == width):  # a header without it tells pandas already
+    if is_labelled and (header is None or len(header) == width):  # a shorter header tells pandas of the labels
         options["index_col"] = 0
     names = header if header is None or len(header) == width else ["", *header]
     labels = [row[0] for row in rows] if is_labelled else None
@@ -143,11 +144,11 @@ def _kind(field: str, number: re.Pattern[str]) -> int:
 
 
 def _are_numbers(kinds: Sequence[int]) -> bool:
-    return _NUMBER in kinds and sum(kind != _TEXT for kind in kinds) >= _OF_A_ROW * len(kinds)
+    return _NUMBER in kinds and sum(kind != _TEXT for kind in kinds) >= _SHARE_OF_A_ROW * len(kinds)
 
 
 def _header(rows: list[list[str]], kinds: list[int], width: int, is_labelled: bool) -> list[str] | None:
-    """The first row, if it names the columns: by text, by nothing above the labels, or by whole numbers that rise."""
+    """The first row, if it names the columns: by text, by an empty field above the labels, or by rising integers."""
     first = rows[0]
     if len(first) not in (width, width - 1) or not first:
         return None
@@ -161,19 +162,19 @@ def _header(rows: list[list[str]], kinds: list[int], width: int, is_labelled: bo
         return first
     if any(a >= b for a, b in pairwise(numbers)):
         return None
-    is_whole = (all(_WHOLE.fullmatch(field) for field in row[1:]) for row in rows[1:])
-    return first if _share(is_whole) < 1 - _ROWS else None  # years above measurements
+    is_whole = (all(_WHOLE_NUMBER.fullmatch(field) for field in row[1:]) for row in rows[1:])
+    return first if _share(is_whole) < 1 - _SHARE_OF_ROWS else None  # years above measurements
 
 
 def _names_labels(header: list[str], rows: list[list[str]], width: int) -> bool:
-    """Whether the first column is one of labels by the header, although these are numbers."""
+    """Whether the header says that the first column has labels, although these are numbers."""
     if len(header) < width or not header[0]:
         return True
-    return _ID.fullmatch(header[0]) is not None and len({row[0] for row in rows}) == len(rows)
+    return _ID_NAME.fullmatch(header[0]) is not None and len({row[0] for row in rows}) == len(rows)
 
 
 def _options_of_cells(cells: list[str], written: _Format) -> dict[str, object]:
-    """How numbers and missing cells are written, where pandas has to be told."""
+    """The arguments by which pandas reads the numbers and missing cells, where its defaults do not."""
     options: dict[str, object] = {}
     numbers = [cell for cell in cells if written.number.fullmatch(cell)]
     if written.decimal != "." and any(written.decimal in cell for cell in numbers):
@@ -182,12 +183,12 @@ def _options_of_cells(cells: list[str], written: _Format) -> dict[str, object]:
         options["thousands"] = written.thousands
     unread = Counter(cell for cell in cells if cell not in _PANDAS_MISSING) - Counter(numbers)
     if unread:
-        options["na_values"] = sorted(cell for cell, _ in unread.most_common(_LISTED))
+        options["na_values"] = sorted(cell for cell, _ in unread.most_common(_MOST_MISSING_MARKS))
     return options
 
 
 def _options_of_lines(lines: Sequence[str], content: list[str], separator: str) -> dict[str, object]:
-    """How lines are laid out, where pandas has to be told."""
+    """The arguments by which pandas reads the lines, where its defaults do not."""
     options: dict[str, object] = {}
     if separator not in (",", ""):
         options["sep"] = r"\s+" if separator == " " else separator

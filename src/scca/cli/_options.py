@@ -15,14 +15,16 @@ From = Annotated[
 ]
 Languages = Annotated[
     tuple[str, str] | None,
-    typer.Option(metavar="FIRST SECOND", help="Two labels; default: the suffixes.", show_default=False),
+    typer.Option(
+        metavar="FIRST SECOND", help="Two labels of the languages; default: the suffixes.", show_default=False
+    ),
 ]
 Columns = Annotated[
     tuple[str, str] | None, typer.Option(metavar="FIRST SECOND", help="Two columns of a table.", show_default=False)
 ]
 DropEmpty = Annotated[bool, typer.Option("--drop-empty", help="Leave out pairs with an empty document.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of everything drawn at random.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, and no notes but doubts about the evidence.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result, and doubts about it.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -43,7 +45,7 @@ _OPTIONS = {
     "stop_words": "--stop-words",
     "top": "--top",
 }
-_NONE = {"max_iter", "tol"}  # parameters without an option
+_WITHOUT_OPTION = {"max_iter", "tol"}
 _PHRASES = {  # names that are not parameters
     "n_samples": "{} documents",
     "n_samples - 1": "{}, one less than the number of documents",
@@ -55,13 +57,12 @@ _SWITCHES = {"analyzer", "anchors", "drop_empty"}  # options without a value
 
 
 def option(name: str, value: object) -> str:
-    """The command-line name of a parameter of the library; unchanged if there is no option for it."""
-    if name in _NONE:
+    """A parameter of the library as the command line names it; unchanged if there is no option for it."""
+    if name in _WITHOUT_OPTION:
         return ""
     if name in _PHRASES:
         return _PHRASES[name].format(value)
-    called = _OPTIONS.get(name, name)
+    flag = _OPTIONS.get(name, name)
     if value is NO_VALUE or name in _SWITCHES:
-        return called
-    given = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    return f"{called} {given}"
+        return flag
+    return f"{flag} {' '.join(map(str, value)) if isinstance(value, tuple) else value}"

@@ -1,4 +1,4 @@
-"""How far long work is: a bar on a terminal, a line now and then in a pipe."""
+"""The progress of long work: a bar on a terminal, a line now and then in a pipe."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,8 +8,8 @@ from typing import Any
 
 __all__ = ["Estimate", "bars", "lines"]
 
-_FIRST_LINE, _NEXT_LINES = 10.0, 30.0  # seconds before the first line, and between two
-_ENOUGH = 0.02  # of a stage, before its remaining time is estimated
+_FIRST_LINE, _NEXT_LINES = 10.0, 30.0  # seconds before the first line, and between two lines
+_LEAST_DONE = 0.02  # share of a stage after which its remaining time is estimated
 
 Report = Callable[[str, float, float], None]
 
@@ -18,7 +18,7 @@ Report = Callable[[str, float, float], None]
 class Estimate:
     """How much of the current stage is done, and how long the rest takes if it goes on as fast as so far.
 
-    A stage begins with its first report, which need not be at zero: a fit that was stopped goes on where it was.
+    The first report of a stage need not be at zero: a fit that was stopped goes on where it was.
     """
 
     clock: Callable[[], float] = time.monotonic
@@ -34,9 +34,9 @@ class Estimate:
 
     @property
     def remaining(self) -> float | None:
-        """Seconds; None if too little is done to tell."""
+        """The remaining seconds; None if too little is done to tell."""
         progress = self.done - self._done_at_start
-        if progress < _ENOUGH:
+        if progress < _LEAST_DONE:
             return None
         return (self.clock() - self._start) * (1.0 - self.done) / progress
 
@@ -46,7 +46,7 @@ class Estimate:
 
 
 def duration(seconds: float) -> str:
-    """In words, rounded."""
+    """A duration in words, rounded."""
     for unit, size in (("h", 3600), ("min", 60)):
         if seconds >= 1.5 * size:
             return f"{round(seconds / size)} {unit}"
@@ -72,7 +72,7 @@ def bars(console: Any) -> Iterator[Report]:
 
 @contextmanager
 def lines(say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Iterator[Report]:
-    """A line now and then."""
+    """A line now and then, which `say` prints."""
     estimate = Estimate(clock)
     next_line = clock() + _FIRST_LINE
 

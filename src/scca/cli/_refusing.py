@@ -1,4 +1,4 @@
-"""Refusing numbers where `scca fit` reads text, with the lines of Python that fit them."""
+"""`scca fit` reads text: it refuses tables of numbers, and prints the lines of Python that fit them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,9 +13,9 @@ from ._terminal import AdvisedError
 
 __all__ = ["refuse_numbers"]
 
-_LINES, _CHARACTERS = 1000, 2**21  # a file is judged by its first lines, by fewer if they are long
-_FEW_LINES = 8  # but by these in any case
-_NUMBER_COLUMNS = 0.8  # of the columns of a Parquet file
+_MOST_LINES, _MOST_CHARACTERS = 1000, 2**21  # a file is judged by its first lines, or by fewer if they are long
+_LEAST_LINES = 8  # however long they are
+_LEAST_NUMERIC = 0.8  # share of the columns of a Parquet file
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class _Numbers:
     then: str = ""
 
     def lines(self, variable: str) -> Iterator[str]:
-        """The lines that read its columns of numbers."""
+        """The lines of Python that read its columns of numbers."""
         options = "".join(f", {name}={_literal(value)}" for name, value in self.table.options.items())
         others = "" if all(self.table.numeric) else '.select_dtypes("number").dropna(axis=1, how="all")'
         stored = "  # store what came through the pipe there" if isinstance(self.path, Piped) else ""
@@ -52,9 +52,9 @@ class _Numbers:
 def refuse_numbers(
     paths: Sequence[Path | Piped], chosen: tuple[str, str] | None, components: int | None, output: Path
 ) -> None:
-    """Raise an error if text is to be read from numbers; files that cannot be read are left to the reader.
+    """Raise an error if files that are to be read as text hold numbers.
 
-    `chosen` are the columns of a single file.
+    `chosen` are the columns of a single file. Files that cannot be read are left to the reader, which reports why.
     """
     if len(paths) == 2:
         found = _of_two_files(_read(paths[0], "first.csv"), _read(paths[1], "second.csv"))
@@ -79,7 +79,7 @@ def _of_two_files(first: _Text | _Numbers | None, second: _Text | _Numbers | Non
     if first is None or second is None:
         return None
     numbers = [file for file in (first, second) if isinstance(file, _Numbers)]
-    # beside text, one number per line may be text too, such as the numerals of numbers that are spelt out
+    # beside a file of text, one number per line may be text too, such as numerals beside numbers that are spelt out
     if not numbers or (len(numbers) == 1 and sum(numbers[0].table.numeric) < 2):
         return None
     lines = [*first.lines("X"), *second.lines("Y")]
@@ -105,7 +105,7 @@ def _of_one_file(path: Path | Piped, chosen: tuple[str, str] | None) -> tuple[st
 
 
 def _read(path: Path | Piped, stored: str, chosen: tuple[str, str] | None = None) -> _Text | _Numbers | None:
-    """What the beginning of a file, or of two of its columns, has; `stored` names a file that was a pipe."""
+    """What a file, or two of its columns, begins with; `stored` is the name for what came through a pipe."""
     name = _literal(stored if isinstance(path, Piped) else str(path))
     try:
         if path.suffix.lower() == ".parquet" and isinstance(path, Path):
@@ -119,17 +119,17 @@ def _read(path: Path | Piped, stored: str, chosen: tuple[str, str] | None = None
 def _first_lines(path: Path | Piped) -> list[str]:
     lines: list[str] = []
     size = 0
-    with silenced(DataWarning):  # of blank lines, which the reader gives
+    with silenced(DataWarning):  # the reader itself will warn of blank lines
         for block in stream_documents(path, 1):
             lines += block
             size += len(block[0])
-            if len(lines) >= _LINES or (size > _CHARACTERS and len(lines) >= _FEW_LINES):
+            if len(lines) >= _MOST_LINES or (size > _MOST_CHARACTERS and len(lines) >= _LEAST_LINES):
                 break
     return lines
 
 
 def _read_parquet(path: Path, name: str, chosen: tuple[str, str] | None) -> _Numbers | None:
-    """A Parquet file, by the types of its columns."""
+    """A Parquet file of numbers, by the types of its columns."""
     import pyarrow
     from pyarrow import parquet, types
 
@@ -143,7 +143,7 @@ def _read_parquet(path: Path, name: str, chosen: tuple[str, str] | None) -> _Num
     numeric = [types.is_integer(kind) or types.is_floating(kind) for kind in kinds]
     is_labelled = chosen is None and len(columns) > 1 and not numeric[0]
     of_table = numeric[is_labelled:]
-    if not of_table or sum(of_table) < (1.0 if chosen else _NUMBER_COLUMNS) * len(chosen or of_table):
+    if not of_table or sum(of_table) < (1.0 if chosen else _LEAST_NUMERIC) * len(chosen or of_table):
         return None
     missing = [_lacks_values(metadata, column) for column in columns[is_labelled:]]
     table = NumberTable(columns, None, of_table, missing, {})
@@ -161,7 +161,7 @@ def _lacks_values(metadata: Any, name: str) -> bool:
 
 
 def _literal(value: object) -> str:
-    """A value as Python spells it, text in double quotes."""
+    """A value as a Python literal, with text in double quotes."""
     if isinstance(value, str):
         return f'r"{value}"' if value == r"\s+" else json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):

@@ -9,23 +9,15 @@ from .._files import check_folder
 from .._pages import check_page_tools
 from ..datasets import load_trilingual
 from ..readers import PairedText, read_pairs
-from ..reproduce import (
-    NAMES,
-    Corpus,
-    Results,
-    Settings,
-    compare,
-    count_corpus,
-    parse_size,
-    reproduce,
-)
-from ._shared import check_standard_input, check_two_names, from_pipe, is_same_file
+from ..reproduce import NAMES, Corpus, Results, Settings, compare, count_corpus, parse_size, reproduce
+from ._inputs import check_standard_input, check_two_names, from_pipe, is_same_file
 from ._terminal import CallError, Terminal, call_at_fault
 
 __all__ = ["Request", "run_reproduce"]
 
-_RESULTS = (".csv", ".json", ".png", ".svg")
-_FEWEST = 8  # pairs; with fewer there is nothing to split
+_RESULT_SUFFIXES = (".csv", ".json", ".png", ".svg")
+_RESULT_FILES = ("index.html", "README.md", "manifest.json")
+_LEAST_PAIRS = 8  # fewer cannot be split
 
 
 @dataclass(frozen=True)
@@ -56,17 +48,14 @@ class Request:
         return settings.quick() if self.quick else settings
 
     def command(self) -> str:
-        """A command that gives the same numbers; files without their folders."""
+        """A command that gives the same numbers; it names files without their folders."""
         words = ["scca", "reproduce"]
-        if self.corpus:
-            words += ["--corpus", *(path.name for path in self.corpus)]
-        if self.table:
-            words += ["--table", self.table.name]
+        if self.files():
+            words += ["--corpus" if self.corpus else "--table", *(path.name for path in self.files())]
         for name in ("languages", "columns"):
             if getattr(self, name):
                 words += [f"--{name}", *getattr(self, name)]
-        words += ["--drop-empty"] if self.drop_empty else []
-        words += ["--quick"] if self.quick else []
+        words += ["--drop-empty"] * self.drop_empty + ["--quick"] * self.quick
         for size in self.sizes:
             words += ["--size", size]
         defaults = {"splits": 10, "documents": 1000, "frequencies": "training", "query": 1, "seed": 0}
@@ -85,9 +74,8 @@ class Request:
             raise CallError("reproduce takes either --corpus or --table; give one of the two.")
         if not (self.corpus or self.table):
             trilingual = load_trilingual()
-            french, spanish = (
-                PairedText.of(trilingual.en, trilingual.texts(language), ("en", language)) for language in ("fr", "es")
-            )
+            french = PairedText.of(trilingual.en, trilingual.fr, ("en", "fr"))
+            spanish = PairedText.of(trilingual.en, trilingual.es, ("en", "es"))
             return self._counted(french, "built-in-en-fr"), self._counted(spanish, "built-in-en-es")
         sources = [from_pipe(given) for given in self.files()]
         pairs = read_pairs(*sources, languages=self.languages, columns=self.columns, drop_empty=self.drop_empty)
@@ -96,8 +84,8 @@ class Request:
 
     def _counted(self, pairs: PairedText, name: str) -> Corpus:
         corpus = count_corpus(pairs, name, self.documents, self.seed)
-        if len(corpus) < _FEWEST:
-            raise ValueError(f"reproduce needs at least {_FEWEST} pairs of documents; got {len(corpus)}.")
+        if len(corpus) < _LEAST_PAIRS:
+            raise ValueError(f"reproduce needs at least {_LEAST_PAIRS} pairs of documents; got {len(corpus)}.")
         if self.query > len(corpus):
             raise ValueError(f"--query must be at most {len(corpus)}, the number of documents; got {self.query}.")
         for side, language in enumerate(corpus.languages):
@@ -132,15 +120,15 @@ def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, te
 
 
 def _check_results(folder: Path, inputs: list[Path]) -> None:
-    """Refuse a folder in which a result would replace an input, or have the name of a folder."""
+    """Refuse a folder in which a result would replace an input or a folder."""
     for path in folder.iterdir() if folder.is_dir() else ():
-        is_file = path.name in ("index.html", "README.md", "manifest.json")
-        if not is_file and not path.stem.startswith(NAMES):
+        is_result_file = path.name in _RESULT_FILES
+        if not is_result_file and not path.stem.startswith(NAMES):
             continue
         for given in inputs:
             if is_same_file(path, given):
                 raise CallError(f"{path} is the input {given}, which would be replaced; name another folder with -o.")
-        if path.is_dir() and (is_file or path.suffix in _RESULTS):
+        if path.is_dir() and (is_result_file or path.suffix in _RESULT_SUFFIXES):
             raise IsADirectoryError(f"{path} is a folder, but a result has this name; name another folder with -o.")
 
 
@@ -156,6 +144,6 @@ def _print(results: Results, terminal: Terminal) -> None:
 
 
 def _name(files: list[Path]) -> str:
-    """The names of one or two files, without suffixes."""
+    """A name for the corpus in one or two files: their names without suffixes."""
     stems = dict.fromkeys(re.sub(r"[^\w-]+", "-", path.name.split(".")[0]).strip("-") for path in files)
     return "-".join(stems) or "corpus"

@@ -8,25 +8,18 @@ from typing import Annotated
 import typer
 
 from .._wording import counted
+from ._inputs import check_written, load_bilingual
 from ._options import Debug, Json, Model, Quiet, Seed
-from ._shared import (
-    check_written,
-    clipped,
-    component_dict,
-    described,
-    listed,
-    load_bilingual,
-    verdict_of,
-)
+from ._summaries import clipped, component_dict, described, listed, verdict_of
 from ._terminal import Terminal, one_line_errors
 
 __all__ = ["explain", "lexicon", "report"]
 
-_MEANING = (
+_HELD_OUT_MEANING = (
     "on pairs left out: what the component of that rank, in a model of about as many pairs, reaches on new pairs, "
     "whatever its words"
 )
-_LOADINGS = (
+_LOADING_MEANING = (
     "loading (weight): the loading says how closely a word goes with the component, and orders the words; scores of "
     "documents are computed from the weights"
 )
@@ -44,11 +37,12 @@ def explain(
 ) -> None:
     """The components: words and documents with numbers, correlation and certificate.
 
-    A word has a loading, its cosine with the component from -1 to 1, which says what the component is about and orders
-    the words; and in parentheses a weight, which scores are computed from. A word of a --paper model has only a weight.
+    A word has a loading, its cosine with the component from -1 to 1: it says what the component is about, and words are
+    ordered by it. The weight in parentheses is what scores are computed from. A word of a --paper model has only a
+    weight.
 
-    "On pairs left out" is the correlation to expect on new pairs of the component of that rank, strongest first, in a
-    model of about as many pairs, whatever its words; behind it, where it lies at a level of 0.95.
+    "On pairs left out" is the correlation that the component of that rank, strongest first, is expected to reach on new
+    pairs in a model of about as many pairs, whatever its words. Behind it stands its 95 % confidence interval.
 
     Documents and components are counted from 1 here, and from 0 in JSON.
 
@@ -63,12 +57,12 @@ def explain(
         listed_components = [component_dict(c, top) for c in shown]
         terminal.json({"languages": list(bilingual.languages_), **evidence, "components": listed_components})
         return
-    if said := verdict_of(bilingual):
-        terminal.print(said, _MEANING)
+    if verdict := verdict_of(bilingual):
+        terminal.print(verdict, _HELD_OUT_MEANING)
     is_anchored = bilingual.anchors is not None
     numbers, of_documents = ("weight", "weight") if is_anchored else ("loading (weight)", "score")
     if not is_anchored:
-        terminal.print(_LOADINGS)
+        terminal.print(_LOADING_MEANING)
     for c in shown:
         terminal.print(f"component {c.number + 1}: {described(c)}, duality gap {max(0.0, c.dual_gap):.1e}")
         for language, words in zip(bilingual.languages_, (c.words, c.mate_words), strict=True):
@@ -100,8 +94,8 @@ def lexicon(
     """A bilingual word list: each word of a language with its best mate in the other, as a tab-separated table.
 
     Trust is the estimated probability that the mate is right, calibrated by how often two halves of the training pairs
-    agree. "documents" is the number of documents with the word, "together" with both words; a pair is mutual if each is
-    the other's best mate; "others" are the next best.
+    agree. "documents" is the number of documents with the word, and "together" the number with both words. A pair is
+    mutual if each word is the other's best mate. "others" are the next best mates.
 
     Example: scca lexicon model.scca -o words.tsv
 

@@ -1,4 +1,4 @@
-"""Signals that end a command: through all cleanup, so that no file is left half-written."""
+"""Signals end a command through all its cleanup, so that no file is left half-written."""
 
 import signal
 from types import FrameType
@@ -7,7 +7,7 @@ __all__ = ["Terminated", "handle_signals", "interrupted", "terminated"]
 
 
 class Terminated(SystemExit):
-    """SIGTERM or SIGHUP; `message` is what there is to say about it, if anything."""
+    """SIGTERM or SIGHUP; `message` says how to go on, if that is possible."""
 
     message = ""
 
@@ -17,7 +17,7 @@ _termination: Terminated | None = None
 
 
 def handle_signals() -> None:
-    """From now on Ctrl-C is remembered, and SIGTERM and SIGHUP exit as it does."""
+    """Remember Ctrl-C from now on, and let SIGTERM and SIGHUP end the command in the same way."""
     for name, handler in (("SIGINT", _interrupt), ("SIGTERM", _end), ("SIGHUP", _end)):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # ignored under `nohup`
@@ -25,12 +25,12 @@ def handle_signals() -> None:
 
 
 def interrupted() -> bool:
-    """Whether Ctrl-C was pressed: compiled libraries that are loading turn KeyboardInterrupt into other errors."""
+    """Whether Ctrl-C was pressed; compiled libraries turn KeyboardInterrupt into other errors while they load."""
     return _interrupts > 0
 
 
 def terminated() -> Terminated | None:
-    """The last SIGTERM or SIGHUP, which such libraries turn into other errors too."""
+    """The last SIGTERM or SIGHUP; such libraries turn it into other errors too."""
     return _termination
 
 

@@ -1,6 +1,5 @@
 """Output of commands: results on standard output; one-line errors, notes and progress on standard error."""
 
-import functools
 import json
 import re
 import sys
@@ -8,7 +7,7 @@ import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, wraps
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -60,7 +59,7 @@ class CallError(ValueError):
 
 
 class AdvisedError(ValueError):
-    """An input that Python can use and the command cannot: a sentence, and the lines of Python."""
+    """An input that only the library can use: a sentence, and the lines of Python that use it."""
 
     def __init__(self, message: str, lines: Sequence[str]):
         super().__init__(message)
@@ -68,7 +67,7 @@ class AdvisedError(ValueError):
 
 
 class InterruptedCommandError(Exception):
-    """Ctrl-C, with what there is to say about it, if anything."""
+    """Ctrl-C; the message says how to go on, if that is possible."""
 
 
 @contextmanager
@@ -81,16 +80,16 @@ def call_at_fault() -> Iterator[None]:
 
 
 def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Make a failing command end with one line and a non-zero exit status; a traceback only with --debug."""
+    """A command that fails with one line and a non-zero exit status; with --debug, it shows the traceback."""
 
-    @functools.wraps(command)
+    @wraps(command)
     def wrapped(*args: Any, debug: bool = False, **options: Any) -> Any:
         try:
             with warnings.catch_warnings(), naming(option):
-                warnings.showwarning = _note if not options.get("quiet") else _note_doubts
+                warnings.showwarning = partial(_note_warning, bool(options.get("quiet")))
                 warnings.simplefilter("default")
                 command(*args, debug=debug, **options)
-                sys.stdout.flush()  # here, so that a full disk is reported
+                sys.stdout.flush()  # a full disk is reported here
         except KeyboardInterrupt as error:
             raise InterruptedCommandError(str(error)) from None
         except BrokenPipeError:  # the reader, for example `head`, has closed the pipe
@@ -118,7 +117,7 @@ def one_line_errors(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def continuing(checkpoint: Path) -> Iterator[None]:
-    """A context that says, when it is interrupted or terminated, what the same command continues from."""
+    """A context that says, when it is interrupted or terminated, that the same command can go on."""
     try:
         yield
     except (KeyboardInterrupt, Terminated) as stopped:
@@ -141,28 +140,17 @@ def sentence(error: BaseException) -> str:
     return " ".join(str(error).split())
 
 
-def _note(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: Any = None,
-    line: str | None = None,
-) -> None:
-    if not issubclass(category, DeprecationWarning | PendingDeprecationWarning | ResourceWarning):
+def _note_warning(quiet: bool, message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """Note a warning for users; a quiet command notes only warnings that make the result doubtful."""
+    from .._checks import EvidenceWarning
+
+    for_developers = issubclass(category, DeprecationWarning | PendingDeprecationWarning | ResourceWarning)
+    if issubclass(category, EvidenceWarning) or not (quiet or for_developers):
         say(f"scca: note: {' '.join(str(message).split())}")
 
 
-def _note_doubts(message: Warning | str, category: type[Warning], *args: Any, **kwargs: Any) -> None:
-    """Only what makes the result doubtful."""
-    from .._checks import EvidenceWarning
-
-    if issubclass(category, EvidenceWarning):
-        _note(message, category, "", 0)
-
-
 def say(line: str) -> None:
-    """One line on standard error."""
+    """Print one line on standard error."""
     print(harmless(line), file=sys.stderr)
 
 
@@ -183,11 +171,11 @@ class Terminal:
 
     @property
     def is_watched(self) -> bool:
-        """Whether somebody is waiting at a terminal, and wants to see more than the result."""
+        """Whether somebody may be watching a terminal, and wants to see more than the result."""
         return self._err.is_terminal and not self.quiet
 
     def preview(self, components: Sequence[Sequence[Sequence[str]]]) -> None:
-        """Words of components, above the progress."""
+        """Print words of components above the progress."""
         say("The first components, not yet tried on pairs left out:")
         for words in components:
             say("  " + "  |  ".join(", ".join(each) for each in words))
@@ -197,11 +185,11 @@ class Terminal:
             print(line if not self._out.is_terminal else textwrap.fill(line, self._out.width, replace_whitespace=False))
 
     def table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Aligned columns on a terminal; in a pipe one line per row, tab-separated and uncut."""
+        """Print aligned columns on a terminal; in a pipe, print one tab-separated line per row, uncut."""
         self.table_stream(header, [rows])
 
     def table_stream(self, header: Sequence[str], blocks: Iterable[Iterable[Sequence[str]]]) -> None:
-        """A table whose rows come in blocks, each printed when it is there; columns are aligned within a block."""
+        """Print a table whose rows come in blocks, each as soon as it comes; columns are aligned within a block."""
         for i, rows in enumerate(blocks):
             if self._out.is_terminal:
                 self._aligned(header, rows, with_header=not i)
@@ -224,7 +212,7 @@ class Terminal:
         sys.stdout.write(plain_json(value))
 
     def json_stream(self, start: dict[str, Any], items: Iterable[Any], end: Callable[[], dict[str, Any]]) -> None:
-        """An object as `json` prints it: `items` fill the empty list that ends `start`; what `end` returns follows."""
+        """Print an object as `json` does: `start` ends with an empty list, which `items` fill; `end()` has the rest."""
         sys.stdout.write(plain_json(start).removesuffix("]\n}\n"))
         separator = "\n"
         for item in items:

@@ -10,15 +10,9 @@ import typer
 from .._files import atomic_write
 from .._wording import counted
 from ..text import Translation, WordPair
-from ._shared import check_written, listed, listed_words, load_bilingual
-from ._terminal import (
-    WRONG_INPUT,
-    CallError,
-    Terminal,
-    harmless,
-    plain_json,
-    say,
-)
+from ._inputs import check_written, listed_words, load_bilingual
+from ._summaries import listed, word_weights
+from ._terminal import WRONG_INPUT, CallError, Terminal, harmless, plain_json, say
 
 __all__ = ["lexicon_table", "print_translations", "words_asked", "write_lexicon"]
 
@@ -26,7 +20,7 @@ _HEADER = ("word", "translation", "trust", "documents", "together", "mutual", "o
 
 
 def words_asked(words: list[str] | None, file: Path | None) -> list[str]:
-    """The words given as arguments and in a file, without blank lines."""
+    """The words given as arguments, and those in a file without its blank lines."""
     if not words and file is None:
         raise CallError("translate needs a word; name some, or a file of words with --words.")
     asked = [*(words or []), *([] if file is None else listed_words(file))]
@@ -36,51 +30,40 @@ def words_asked(words: list[str] | None, file: Path | None) -> list[str]:
 
 
 def print_translations(found: Sequence[Translation], top: int, terminal: Terminal) -> None:
-    """Print the known words, then one line for each unknown one, with exit status 1."""
+    """Print the translations of known words, then one line for each unknown word, with exit status 1."""
+    known = [item for item in found if item.known]
+    unknown = [item for item in found if not item.known]
     if terminal.as_json:
         terminal.json([_translation_dict(item) for item in found])
     else:
-        for item in found:
-            if item.known:
-                _print_translation(item, top, terminal)
-    unknown = [item for item in found if not item.known]
+        for item in known:
+            trust = "" if item.trust is None else f", trust {item.trust:.2f}"
+            about = f"{item.source}, in {counted(item.documents, 'document')}{trust}"
+            terminal.print(f"{item.word} ({about}): {listed(item.words[:top]) or 'nothing'}")
     for item in unknown:
         say(f"scca: {item.note}")
     if unknown:
         raise typer.Exit(WRONG_INPUT)
 
 
-def _print_translation(item: Translation, top: int, terminal: Terminal) -> None:
-    in_documents = counted(item.documents, "document")
-    trusted = "" if item.trust is None else f", trust {item.trust:.2f}"
-    joined = [word for word in item.words if word.weight > 0]
-    terminal.print(f"{item.word} ({item.source}, in {in_documents}{trusted}): {listed(joined[:top]) or 'nothing'}")
-    if item.joined_by:
-        terminal.print(f"  together with {listed(item.joined_by[:top])}")
-
-
 def _translation_dict(item: Translation) -> dict[str, Any]:
     if not item.known:
         return {"word": item.word, "known": False, "note": item.note}
-    answer = {
+    return {
         "word": item.word,
         "known": True,
         "from": item.source,
         "to": item.target,
         "documents": item.documents,
         "trust": item.trust,
-        "words": _weighted(item.words),
+        "words": word_weights(item.words),
     }
-    if item.mu is None:
-        return answer
-    anchored = {"mu": item.mu, "gamma": item.gamma, "dual_gap": item.dual_gap, "joined_by": _weighted(item.joined_by)}
-    return answer | anchored
 
 
 def write_lexicon(
     model: Path, output: Path, terminal: Terminal, *, source: str | None, least: int, trust: float, top: int
 ) -> None:
-    """The word list of a model file, to a file or to standard output."""
+    """Write the word list of a model file to a file or to standard output."""
     to_file = str(output) != "-"
     if to_file:
         check_written(output, model)
@@ -88,11 +71,11 @@ def write_lexicon(
     with terminal.progress("linking words") as progress:
         pairs = bilingual.lexicon(source=source, least=least, trust=trust, top=top, progress=progress)
     source = source or bilingual.languages_[0]
+    text = lexicon_table(pairs)
     if terminal.as_json:
-        listing = {"from": source, "to": bilingual.other(source), "words": [_pair_dict(pair) for pair in pairs]}
-        text = plain_json(listing)
-    else:
-        text = lexicon_table(pairs)
+        text = plain_json(
+            {"from": source, "to": bilingual.other(source), "words": [_pair_dict(pair) for pair in pairs]}
+        )
     if not to_file:
         sys.stdout.write(text)
         return
@@ -122,9 +105,5 @@ def _pair_dict(pair: WordPair) -> dict[str, Any]:
         "translation_documents": pair.mate_documents,
         "together": pair.together,
         "mutual": pair.mutual,
-        "words": _weighted(pair.mates),
+        "words": word_weights(pair.mates),
     }
-
-
-def _weighted(items: Any) -> list[dict[str, Any]]:
-    return [{"word": item.name, "weight": item.weight} for item in items]

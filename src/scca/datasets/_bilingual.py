@@ -47,14 +47,9 @@ class BilingualCounts:
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """The documents as pairs of strings, with words in no particular order."""
-        words = self.x_words, self.y_words
+        x_words, y_words = self.x_words, self.y_words
         for i in range(self.X.shape[0]):
-            rows = (view[[i]] for view in self.views)
-            x_text, y_text = (
-                " ".join(np.repeat(spelling[row.indices], row.data.astype(int)))
-                for row, spelling in zip(rows, words, strict=True)
-            )
-            yield x_text, y_text
+            yield _text(self.X[[i]], x_words), _text(self.Y[[i]], y_words)
 
 
 def make_bilingual(
@@ -85,7 +80,7 @@ def make_bilingual(
         Mean number of tokens per document (Poisson, at least 1).
     fidelity, focus : float from 0 to 1
     exponent : float
-        Of the Zipf law: the frequency of the r-th word is proportional to r^-exponent.
+        Exponent of the Zipf law: the frequency of the r-th word is proportional to r^-exponent.
     random_state : int, RandomState instance or None
 
     Returns
@@ -110,41 +105,44 @@ def make_bilingual(
     tokens = draw(topics[documents])
     translated = rng.random_sample(len(tokens)) < fidelity
     mates = np.where(translated, tokens, draw(topics[documents]))
-    shape = (n_documents, vocabulary)
-    return BilingualCounts(
-        _count(documents, tokens, shape), _count(documents, dictionary[mates], shape), dictionary, topics
+    X, Y = (
+        sp.csr_array(sp.coo_array((np.ones(len(words)), (documents, words)), shape=(n_documents, vocabulary)))
+        for words in (tokens, dictionary[mates])
     )
+    return BilingualCounts(X, Y, dictionary, topics)
 
 
 class _TokenSampler:
-    """Draws words from a topic's own or from all, by Zipf's law in the order of their index."""
+    """Draws the words of a topic, or any words, by Zipf's law in the order of their index."""
 
     def __init__(
         self, topic_of_word: np.ndarray, n_topics: int, focus: float, exponent: float, rng: np.random.RandomState
     ):
-        frequency = np.arange(1, len(topic_of_word) + 1, dtype=float) ** -exponent
-        self._everything = np.cumsum(frequency) / frequency.sum()
-        self._own = [np.flatnonzero(topic_of_word == topic) for topic in range(n_topics)]
-        self._own_cumulated = [np.cumsum(frequency[own]) / frequency[own].sum() for own in self._own]
-        self._focus = focus
-        self._rng = rng
+        self._frequency = np.arange(1, len(topic_of_word) + 1, dtype=float) ** -exponent
+        self._all_words = np.arange(len(topic_of_word))
+        self._words_of_topic = [np.flatnonzero(topic_of_word == topic) for topic in range(n_topics)]
+        self._focus, self._rng = focus, rng
 
     def __call__(self, topics: np.ndarray) -> np.ndarray:
         """One word for each entry of `topics`."""
-        words = np.searchsorted(self._everything, self._rng.random_sample(len(topics)))
+        words = self._draw(self._all_words, len(topics))
         focused = self._rng.random_sample(len(topics)) < self._focus
-        for topic, (own, cumulated) in enumerate(zip(self._own, self._own_cumulated, strict=True)):
+        for topic, own in enumerate(self._words_of_topic):
             here = np.flatnonzero(focused & (topics == topic))
-            words[here] = own[np.searchsorted(cumulated, self._rng.random_sample(len(here)))]
+            words[here] = self._draw(own, len(here))
         return words
 
+    def _draw(self, words: np.ndarray, size: int) -> np.ndarray:
+        cumulated = np.cumsum(self._frequency[words]) / self._frequency[words].sum()
+        return words[np.searchsorted(cumulated, self._rng.random_sample(size))]
 
-def _count(documents: np.ndarray, words: np.ndarray, shape: tuple[int, int]) -> sp.csr_array:
-    return sp.csr_array(sp.coo_array((np.ones(len(words)), (documents, words)), shape=shape))
+
+def _text(counts: sp.csr_array, words: np.ndarray) -> str:
+    return " ".join(np.repeat(words[counts.indices], counts.data.astype(int)))
 
 
 def _spellings(size: int, consonants: str, vowels: str) -> np.ndarray:
-    """Distinct pronounceable names: the index written in syllables."""
+    """Distinct pronounceable words: each index written in syllables."""
     syllables = [c + v for c in consonants for v in vowels]
     names = []
     for index in range(size):

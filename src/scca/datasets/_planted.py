@@ -57,13 +57,13 @@ def make_planted(
     ----------
     n_samples, n_features_x, n_features_y : int
     n_factors : int
-        Independent standard normal factors; n_factors * n_active features of each view carry one.
+        Number of independent standard normal factors; n_factors * n_active features of each view carry one.
     n_active : int
-        Features of each view that carry a factor.
+        Number of features of each view that carry a factor.
     strength : float
         Weight of the factor relative to noise of unit variance.
     density : float
-        Below 1, this share of the entries is kept and the rest is zero, in scipy.sparse storage.
+        Below 1, only this share of the entries is not zero, and the views are stored as scipy.sparse arrays.
     random_state : int, RandomState instance or None
 
     Returns
@@ -104,7 +104,7 @@ def _observe(
     shape = (len(factors), len(loadings))
     if density == 1:
         return factors @ loadings.T + rng.standard_normal(shape)
-    # positions from the same bit stream as values: scipy.sparse.random_array, whose arguments differ between versions
+    # positions come from the same bit stream as values; scipy.sparse.random_array has other arguments in each version
     places = np.random.Generator(rng._bit_generator).choice(
         shape[0] * shape[1], size=round(density * shape[0] * shape[1]), replace=False
     )

@@ -11,36 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import (
-    DataWarning,
-    check_choice,
-    check_count,
-    check_flag,
-    shown,
-    warn,
-)
-from .._data import (
-    Features,
-    check_row_labels,
-    check_same_samples,
-    read_view,
-    warn_of_mistakes,
-    warn_uninformative,
-)
+from .._checks import DataWarning, check_choice, check_count, check_flag, shown, warn
+from .._data import Features, check_row_labels, check_same_samples, read_view, warn_of_mistakes, warn_uninformative
 from .._types import MatrixLike
 from .._wording import counted, setting
 from ..factors import Prepared, Reading, unweighted_view
 from ..parallel import check_n_jobs
 from ..retrieval import average_precision
 from ..samples import Groups, Views, remote_blocks_of
-from ..views import (
-    SCALES,
-    LowRankPreparation,
-    PreparedView,
-    Projector,
-    check_kernel_matrix,
-    scales_columns,
-)
+from ..views import SCALES, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
 from ._low_rank_kernel import parsed_kernel
 from ._remote import remote_pair
 

@@ -24,17 +24,7 @@ from .._checks import (
 )
 from .._types import MatrixLike, PenaltyLike, SeedLike
 from .._wording import setting
-from ..factors import (
-    Fit,
-    Prepared,
-    Settings,
-    constants,
-    fit_path,
-    fit_prepared,
-    is_doubtful,
-    prepare_chosen,
-    verdict,
-)
+from ..factors import Fit, Prepared, Settings, constants, fit_path, fit_prepared, is_doubtful, prepare_chosen, verdict
 from ..progress import Checkpoint, Report, long_work
 from ..samples import Views
 from ..solver import DEFAULT_MAX_ITER

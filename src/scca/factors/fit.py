@@ -42,14 +42,7 @@ from .chance import (
     p_values,
     refitted_test,
 )
-from .find import (
-    Rotation,
-    SharedFactors,
-    factors_by_spectra,
-    is_large,
-    ridge_of,
-    simple_structure,
-)
+from .find import Rotation, SharedFactors, factors_by_spectra, is_large, ridge_of, simple_structure
 from .hold_out import HeldOut, has_many, held_out_correlations, leave_out, scores_of_split
 from .large import balanced_factors, shared_factors
 from .prepare import Prepared, elimination, judged_views, prepare

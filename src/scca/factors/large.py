@@ -15,14 +15,7 @@ from . import constants
 from ._iteration import Solutions, leading_solutions
 from ._ridge import Coupled
 from ._whitened import whitened_cost, whitened_solutions
-from .find import (
-    SharedFactors,
-    factors_by_spectra,
-    features_of,
-    is_large,
-    orthonormal,
-    with_orthonormal_scores,
-)
+from .find import SharedFactors, factors_by_spectra, features_of, is_large, orthonormal, with_orthonormal_scores
 from .products import PooledScores, Scores, row_squares, scores_of
 
 __all__ = ["balanced_factors", "shared_factors"]

@@ -1,8 +1,7 @@
 """A self-contained page of what a bilingual model learnt: compute, then data, then render."""
 
-from ._data import ReportData, prepare, running_union
-from ._figures import sparsity_figure
-from ._page import render, write_report
+from ._content import ReportData, prepare, running_union
+from ._report_page import render, sparsity_figure, write_report
 
 __all__ = [
     # compute

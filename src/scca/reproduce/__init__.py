@@ -4,7 +4,7 @@ from ._claims import compare
 from ._corpus import Corpus, count_corpus
 from ._experiments import NAMES
 from ._run import Results, reproduce
-from ._settings import Settings, Size, parse_size
+from ._run_settings import Settings, Size, parse_size
 
 __all__ = [
     # corpora

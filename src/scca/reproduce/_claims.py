@@ -1,13 +1,15 @@
-"""The paper's results compared with those of the experiments."""
+"""The results of the experiments beside what the paper reports."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Claim", "compare"]
+__all__ = ["Claim", "compare", "plus_minus"]
 
 _LEVEL = 0.01  # errors that differ by less are level, whatever their noise
+_KERNEL_METHODS = {"kcca": "kernel CCA at 0.03", "kcca-tuned": "tuned kernel CCA"}
 
 
 @dataclass(frozen=True)
@@ -23,132 +25,90 @@ class Claim:
 
 def compare(data: dict[str, dict[str, Any]]) -> list[Claim]:
     """The claims that the finished experiments, by name, can check."""
-    claims: list[Claim] = []
-    for name, claims_of in _CHECKS.items():
-        if name in data:
-            claims += claims_of(data[name])
-    return claims
+    return [claim for name, claims in _CLAIMS.items() if name in data for claim in claims(data[name])]
 
 
-def _figure1(data: dict[str, Any]) -> list[Claim]:
-    return [
-        Claim(
+def plus_minus(spread: dict[str, Any], digits: int, j: int | None = None) -> str:
+    """A mean and its standard deviation; of a curve over projections, those at the j-th."""
+    mean, std = (spread[name] if j is None else spread[name][j - 1] for name in ("mean", "std"))
+    return f"{mean:.{digits}f} ± {std:.{digits}f}"
+
+
+def _figure1(data: dict[str, Any]) -> Iterator[Claim]:
+    for d in data["directions"]:
+        yield _claim(
             "Figure 1",
             f"the automatic mu selects about as many {d['to']} words as the mate has (one query)",
             "ratio near 1",
             f"{d['automatic_ratio']:.2f} ({d['automatic_selected']} words for {d['mate_words']})",
-            _holds(0.5 <= d["automatic_ratio"] <= 1.5),
+            holds=0.5 <= d["automatic_ratio"] <= 1.5,
         )
-        for d in data["directions"]
-    ]
 
 
-def _table1(data: dict[str, Any]) -> list[Claim]:
-    claims = []
+def _table1(data: dict[str, Any]) -> Iterator[Claim]:
     for d in data["directions"]:
         way = f"{d['from']} query, {d['to']} words"
-        automatic, full = d["automatic"], d["least_squares"]
-        claims += [
-            Claim(
-                "Table 1",
-                f"ratio with the automatic mu ({way})",
-                "1.01 ± 0.54",
-                _plus_minus(automatic),
-                _holds(abs(automatic["mean"] - 1) <= automatic["std"]),
-            ),
-            Claim(
-                "Table 1",
-                f"ratio of the non-sparse method ({way})",
-                "28.15 ± 15.71",
-                _plus_minus(full),
-                _holds(abs(full["mean"] - 28.15) <= 15.71),
-            ),
-        ]
-    return claims
+        sparse, dense = d["automatic"], d["least_squares"]
+        ratio, holds = plus_minus(sparse, 2), abs(sparse["mean"] - 1) <= sparse["std"]
+        yield _claim("Table 1", f"ratio with the automatic mu ({way})", "1.01 ± 0.54", ratio, holds)
+        ratio, holds = plus_minus(dense, 2), abs(dense["mean"] - 28.15) <= 15.71
+        yield _claim("Table 1", f"ratio of the non-sparse method ({way})", "28.15 ± 15.71", ratio, holds)
 
 
-def _figure2(data: dict[str, Any]) -> list[Claim]:
-    claims = []
+def _figure2(data: dict[str, Any]) -> Iterator[Claim]:
     for panel in data["panels"]:
-        size = f"{panel['train']}/{panel['test']}"
         last = len(panel["methods"]["scca"]["mean"])
-        at = [j for j in (35,) if j < last and panel["train"] == 50] + [last]
-        for j in at:
-            for method, name in (("kcca", "kernel CCA at 0.03"), ("kcca-tuned", "tuned kernel CCA")):
-                claims.append(
-                    Claim(
-                        "Figure 2",
-                        f"sparse CCA level with {name}, {j} projections, {size} documents",
-                        "level",
-                        _beside(panel, method, j),
-                        _holds(_level(panel, method, j)),
-                    )
-                )
-    return claims
+        for j in [35, last] if panel["train"] == 50 and last > 35 else [last]:
+            for method, name in _KERNEL_METHODS.items():
+                statement = f"sparse CCA level with {name}, {j} projections, {_size(panel)} documents"
+                difference = panel["differences"]["scca"][method]
+                noise = 2 * difference["standard_error"][j - 1]  # of the paired difference
+                is_level = abs(difference["mean"][j - 1]) <= max(_LEVEL, noise)
+                yield _claim("Figure 2", statement, "level", _both_errors(panel, method, j), is_level)
 
 
-def _figure3(data: dict[str, Any]) -> list[Claim]:
+def _figure3(data: dict[str, Any]) -> Iterator[Claim]:
     panel = data["panels"][0]
     j = min(35, len(panel["words"]["scca"]["mean"]))
-    words, documents = (panel[name]["scca"]["mean"][j - 1] for name in ("words", "documents"))
-    where = f"{j} projections, {panel['train']} training documents"
-    return [
-        Claim("Figure 3", f"words used with {where}", "about 142", f"{words:.0f}", _holds(_near(words, 142))),
-        Claim("Figure 3", f"documents used with {where}", "about 42", f"{documents:.0f}", _holds(_near(documents, 42))),
-        Claim(
-            "Figure 3",
-            "words that kernel CCA uses (mean of both languages)",
-            "2,794",
-            f"{np.mean(panel['vocabulary']):,.0f}",
-            "the corpus is another one",
-        ),
-    ]
+    for name, reported in (("words", 142), ("documents", 42)):
+        used = panel[name]["scca"]["mean"][j - 1]
+        statement = f"{name} used with {j} projections, {panel['train']} training documents"
+        is_near = abs(used - reported) <= reported / 5
+        yield _claim("Figure 3", statement, f"about {reported}", f"{used:.0f}", is_near)
+    found = f"{np.mean(panel['vocabulary']):,.0f}"
+    statement = "words that kernel CCA uses (mean of both languages)"
+    yield Claim("Figure 3", statement, "2,794", found, "the corpus is another one")
 
 
-def _figure4(data: dict[str, Any]) -> list[Claim]:
-    claims = []
+def _figure4(data: dict[str, Any]) -> Iterator[Claim]:
     for panel in data["panels"]:
-        size = f"{panel['train']}/{panel['test']}"
         scca = np.array(panel["methods"]["scca"]["mean"])
-        for method, name in (("kcca", "kernel CCA at 0.03"), ("kcca-tuned", "tuned kernel CCA")):
+        for method, name in _KERNEL_METHODS.items():
             ahead = int(np.sum(scca < np.array(panel["methods"][method]["mean"])))
-            claims.append(
-                Claim(
-                    "Figure 4",
-                    f"sparse CCA ahead of {name} throughout, {size} documents",
-                    "at every number of projections",
-                    f"at {ahead} of {len(scca)}; with all: {_beside(panel, method, len(scca))}",
-                    _holds(ahead == len(scca)),
-                )
+            yield _claim(
+                "Figure 4",
+                f"sparse CCA ahead of {name} throughout, {_size(panel)} documents",
+                "at every number of projections",
+                f"at {ahead} of {len(scca)}; with all: {_both_errors(panel, method, len(scca))}",
+                holds=ahead == len(scca),
             )
-    return claims
 
 
-def _figure5(data: dict[str, Any]) -> list[Claim]:
-    claims = []
+def _figure5(data: dict[str, Any]) -> Iterator[Claim]:
     for panel in data["panels"]:
-        most = max(panel["words"]["scca"]["mean"])
-        total = np.mean(panel["vocabulary"])
-        claims += [
-            Claim(
-                "Figure 5",
-                f"words used at most, {panel['train']} training documents",
-                "460",
-                f"{most:.0f}",
-                _holds(most <= 460),
-            ),
-            Claim(
-                "Figure 5",
-                "share of kernel CCA's words that sparse CCA uses at most",
-                "460 of 49,212 (0.9 %)",
-                f"{most:.0f} of {total:,.0f} ({100 * most / total:.1f} %)",
-                "a small share in both" if most < 0.1 * total else "not a small share here",
-            ),
-        ]
-    return claims
+        most, total = max(panel["words"]["scca"]["mean"]), np.mean(panel["vocabulary"])
+        statement = f"words used at most, {panel['train']} training documents"
+        yield _claim("Figure 5", statement, "460", f"{most:.0f}", most <= 460)
+        yield Claim(
+            "Figure 5",
+            "share of kernel CCA's words that sparse CCA uses at most",
+            "460 of 49,212 (0.9 %)",
+            f"{most:.0f} of {total:,.0f} ({100 * most / total:.1f} %)",
+            "a small share in both" if most < 0.1 * total else "not a small share here",
+        )
 
 
-_CHECKS = {
+_CLAIMS = {
     "figure1": _figure1,
     "table1": _table1,
     "figure2": _figure2,
@@ -158,26 +118,14 @@ _CHECKS = {
 }
 
 
-def _level(panel: dict[str, Any], method: str, j: int) -> bool:
-    """No further apart than two standard errors of the paired difference, or 0.01."""
-    difference = panel["differences"]["scca"][method]
-    return abs(difference["mean"][j - 1]) <= max(_LEVEL, 2 * difference["standard_error"][j - 1])
+def _claim(where: str, statement: str, paper: str, found: str, holds: bool) -> Claim:
+    return Claim(where, statement, paper, found, "holds" if holds else "does not hold")
 
 
-def _beside(panel: dict[str, Any], method: str, j: int) -> str:
-    errors = (panel["methods"][name] for name in ("scca", method))
-    ours, theirs = (f"{e['mean'][j - 1]:.3f} ± {e['std'][j - 1]:.3f}" for e in errors)
+def _both_errors(panel: dict[str, Any], method: str, j: int) -> str:
+    ours, theirs = (plus_minus(panel["methods"][name], 3, j) for name in ("scca", method))
     return f"error {ours} against {theirs}"
 
 
-def _near(count: float, reported: float) -> bool:
-    """Within a fifth."""
-    return abs(count - reported) <= reported / 5
-
-
-def _plus_minus(spread: dict[str, Any]) -> str:
-    return f"{spread['mean']:.2f} ± {spread['std']:.2f}"
-
-
-def _holds(true: bool) -> str:
-    return "holds" if true else "does not hold"
+def _size(panel: dict[str, Any]) -> str:
+    return f"{panel['train']}/{panel['test']}"

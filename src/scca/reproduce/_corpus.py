@@ -27,11 +27,11 @@ class Corpus:
     name : str
     languages : tuple of two str
     counts : tuple of two csr_array of shape (n_documents, n_words)
-        Of the documents in use.
+        Word counts of the documents in use.
     n_pairs : int
-        Pairs in the corpus; more than the documents in use if these were drawn from it.
+        How many pairs the corpus has; more than the documents in use if these were drawn from it.
     sha256 : tuple of two str
-        Of all documents of each language, with a newline after each document.
+        Hash of all documents of each language, with a newline after each document.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Corpus:
         return self.counts[0].shape[1], self.counts[1].shape[1]
 
     def distinct_words(self, side: int) -> np.ndarray:
-        """How many different words each document has."""
+        """The number of different words of each document."""
         return np.diff(self.counts[side].indptr)
 
     def vectors(
@@ -66,14 +66,14 @@ class Corpus:
         return _weighted(counts[train], kept, idf), _weighted(counts[test], kept, idf)
 
     def joined(self, times: int) -> "Corpus":
-        """Every `times` consecutive documents joined into one: longer documents, and fewer of them."""
+        """The corpus with every `times` consecutive documents joined into one: longer documents, and fewer of them."""
         groups = np.arange(len(self)) // times
         join = sp.csr_array((np.ones(len(self)), (groups, np.arange(len(self)))))
         complete = len(self) // times
         return replace(self, counts=tuple(sp.csr_array((join @ c)[:complete]) for c in self.counts))
 
     def thinned(self, share: float, seed: int) -> "Corpus":
-        """Every word occurrence kept with probability `share`: shorter documents, and as many of them."""
+        """The corpus with every word kept with probability `share`: shorter documents, and as many of them."""
         rng = np.random.default_rng(seed)
         thinned = []
         for counts in self.counts:

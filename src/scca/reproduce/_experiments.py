@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ._corpus import Corpus
-from ._generation import VARIATIONS, generate_path, generate_varied, generate_words, left_out
+from ._generated_words import VARIATIONS, Variation, generate_path, generate_varied, generate_words, left_out
 from ._retrieval import SPARSE, retrieve
-from ._settings import Settings, Size
+from ._run_settings import Settings, Size
 
 __all__ = ["METHODS", "NAMES", "Experiment", "Task", "paper_experiments"]
 
@@ -21,7 +21,7 @@ METHODS = {
     "kcca-tuned": "kernel CCA, regularisation tuned",
 }
 
-_CHUNK = 25  # left-out documents per task, so that a killed run loses little
+_DOCUMENTS_PER_TASK = 25  # few, so that a killed run loses little
 _PAPER_SIZES = {"figure2": (Size(50, 250), Size(100, 200)), "figure4": (Size(100, 900),)}
 
 
@@ -53,7 +53,7 @@ class Experiment(ABC):
 
     @abstractmethod
     def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        """Rows of CSV files, by the suffixes of their names."""
+        """The rows of each CSV file, by what its name has behind the name of the experiment."""
 
     def _task(self, what: str, compute: Callable[..., dict[str, Any]], *arguments: Any) -> Task:
         return Task(f"{self.corpus.name}-{what}", self.corpus, compute, arguments)
@@ -77,10 +77,11 @@ class GenerationPath(Experiment):
         return {"query": self.settings.query, "directions": directions}
 
     def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        rows = []
-        for d in data["directions"]:
-            for mu, selected, ratio in zip(d["mu"], d["selected"], d["ratio"], strict=True):
-                rows.append({"from": d["from"], "to": d["to"], "mu": mu, "selected": selected, "ratio": ratio})
+        rows = [
+            {"from": d["from"], "to": d["to"], "mu": mu, "selected": selected, "ratio": ratio}
+            for d in data["directions"]
+            for mu, selected, ratio in zip(d["mu"], d["selected"], d["ratio"], strict=True)
+        ]
         return {"": rows}
 
 
@@ -91,33 +92,33 @@ class SelectionRatio(Experiment):
         documents = left_out(self.corpus, self.settings.left_out)
         tasks = []
         for side in (0, 1):
-            for start in range(0, len(documents), _CHUNK):
-                chunk = documents[start : start + _CHUNK]
-                tasks.append(self._task(f"words-{side}-{chunk[0]}-{chunk[-1]}", generate_words, side, chunk))
+            for start in range(0, len(documents), _DOCUMENTS_PER_TASK):
+                some = documents[start : start + _DOCUMENTS_PER_TASK]
+                tasks.append(self._task(f"words-{side}-{some[0]}-{some[-1]}", generate_words, side, some))
         tasks += [self._task(f"varied-{v.name}", generate_varied, 0, v) for v in VARIATIONS]
         return tasks
 
     def data(self, results: list[dict[str, Any]]) -> dict[str, Any]:
-        n_chunks = (len(results) - len(VARIATIONS)) // 2
-        directions = [self._one_direction(side, results[side * n_chunks :][:n_chunks]) for side in (0, 1)]
-        variations = []
-        for variation, result in zip(VARIATIONS, results[2 * n_chunks :], strict=True):
-            described = {"name": variation.name, "description": variation.description}
-            variations.append(described | _described(result))
+        n_tasks = (len(results) - len(VARIATIONS)) // 2  # of each direction
+        directions = [self._direction_data(side, results[side * n_tasks :][:n_tasks]) for side in (0, 1)]
+        variations = [
+            _variation_data(variation, result)
+            for variation, result in zip(VARIATIONS, results[2 * n_tasks :], strict=True)
+        ]
         return {"directions": directions, "varied": self._direction(0), "variations": variations}
 
-    def _one_direction(self, side: int, results: list[dict[str, Any]]) -> dict[str, Any]:
+    def _direction_data(self, side: int, results: list[dict[str, Any]]) -> dict[str, Any]:
         rows = [row for result in results for row in result["rows"]]
-        mate = np.array([row["mate_words"] for row in rows])
-        columns = {name: np.array([row[name] for row in rows]) for name in ("selected", "positive", "least_squares")}
+        mate, selected, positive, dense = _columns(rows, "mate_words", "selected", "positive", "least_squares")
+        correlation = float(np.corrcoef(selected, mate)[0, 1]) if min(selected.std(), mate.std()) > 0 else None
         return self._direction(side) | {
             "documents": len(rows),
             "mate_words": _spread(mate),
-            "selected": _spread(columns["selected"]),
-            "automatic": _spread(columns["selected"] / mate),
-            "positive": _spread(columns["positive"] / mate),
-            "least_squares": _spread(columns["least_squares"] / mate),
-            "correlation_with_length": _correlation(columns["selected"], mate),
+            "selected": _spread(selected),
+            "automatic": _spread(selected / mate),
+            "positive": _spread(positive / mate),
+            "least_squares": _spread(dense / mate),
+            "correlation_with_length": correlation,
             "rows": rows,
         }
 
@@ -131,7 +132,7 @@ class SelectionRatio(Experiment):
 
 
 class Retrieval(Experiment):
-    """Base of the figures of mate retrieval: random splits at one or more sizes."""
+    """A figure of mate retrieval, from random splits at one or more sizes."""
 
     def __init__(self, name: str, title: str, corpus: Corpus, settings: Settings, sizes: Sequence[Size]):
         super().__init__(name, title, corpus, settings)
@@ -145,15 +146,17 @@ class Retrieval(Experiment):
         ]
 
     def data(self, results: list[dict[str, Any]]) -> dict[str, Any]:
-        panels, n = [], self.settings.splits
-        for i, size in enumerate(self.sizes):
-            splits = results[i * n :][:n]
-            described = {"train": size.train, "test": size.test, "splits": n, "languages": list(self.corpus.languages)}
-            panels.append(described | self.panel(splits))
+        n, languages = self.settings.splits, list(self.corpus.languages)
+        panels = [
+            {"train": size.train, "test": size.test, "splits": n, "languages": languages}
+            | self.panel(results[i * n :][:n])
+            for i, size in enumerate(self.sizes)
+        ]
         return {"panels": panels}
 
     @abstractmethod
-    def panel(self, splits: list[dict[str, Any]]) -> dict[str, Any]: ...
+    def panel(self, splits: list[dict[str, Any]]) -> dict[str, Any]:
+        """The numbers of one size, from the results of its splits."""
 
 
 class RetrievalError(Retrieval):
@@ -177,16 +180,15 @@ class RetrievalError(Retrieval):
         }
 
     def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        rows = []
-        for panel in data["panels"]:
-            for name, errors in (panel["methods"] | {"no-learning": panel["no-learning"]}).items():
-                for j in range(len(errors["mean"])):
-                    projections = panel["train"] if name == "no-learning" else j + 1
-                    row = {"train": panel["train"], "test": panel["test"], "method": name, "projections": projections}
-                    row |= {"error": errors["mean"][j], "std": errors["std"][j]}
-                    for direction, label in (("a_to_b", "first_to_second"), ("b_to_a", "second_to_first")):
-                        row |= {label: errors[direction]["mean"][j], f"{label}_std": errors[direction]["std"][j]}
-                    rows.append(row)
+        rows = [
+            _row(panel, name, panel["train"] if name == "no-learning" else j + 1)
+            | {"error": errors["mean"][j], "std": errors["std"][j]}
+            | _mean_and_std("first_to_second", errors["a_to_b"], j)
+            | _mean_and_std("second_to_first", errors["b_to_a"], j)
+            for panel in data["panels"]
+            for name, errors in (panel["methods"] | {"no-learning": panel["no-learning"]}).items()
+            for j in range(len(errors["mean"]))
+        ]
         return {"": rows}
 
 
@@ -202,15 +204,14 @@ class Sparsity(Retrieval):
         return used | {"vocabulary": vocabulary.tolist()}
 
     def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
-        rows = []
-        for panel in data["panels"]:
-            for method in SPARSE:
-                for j in range(len(panel["words"][method]["mean"])):
-                    row = {"train": panel["train"], "test": panel["test"], "method": method, "projections": j + 1}
-                    for name in ("words", "documents"):
-                        used = panel[name][method]
-                        row |= {name: used["mean"][j], f"{name}_std": used["std"][j]}
-                    rows.append(row)
+        rows = [
+            _row(panel, method, j + 1)
+            | _mean_and_std("words", panel["words"][method], j)
+            | _mean_and_std("documents", panel["documents"][method], j)
+            for panel in data["panels"]
+            for method in SPARSE
+            for j in range(len(panel["words"][method]["mean"]))
+        ]
         return {"": rows}
 
 
@@ -267,15 +268,15 @@ def _paired(differences: list[np.ndarray]) -> dict[str, list[float]]:
     return {"mean": series["mean"], "standard_error": [std / np.sqrt(len(differences)) for std in series["std"]]}
 
 
-def _correlation(a: np.ndarray, b: np.ndarray) -> float | None:
-    return float(np.corrcoef(a, b)[0, 1]) if min(a.std(), b.std()) > 0 else None
+def _columns(rows: list[dict[str, Any]], *names: str) -> list[np.ndarray]:
+    return [np.array([row[name] for row in rows], dtype=float) for name in names]
 
 
-def _described(result: dict[str, Any]) -> dict[str, Any]:
-    mate, selected, positive = (
-        np.array([row[name] for row in result["rows"]], dtype=float) for name in ("mate_words", "selected", "positive")
-    )
+def _variation_data(variation: Variation, result: dict[str, Any]) -> dict[str, Any]:
+    mate, selected, positive = _columns(result["rows"], "mate_words", "selected", "positive")
     return {
+        "name": variation.name,
+        "description": variation.description,
         "n_training": result["n_training"],
         "n_words": result["n_words"],
         "mate_words": _spread(mate),
@@ -289,8 +290,13 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
     """A row with means and standard deviations as separate columns."""
     flat: dict[str, Any] = {}
     for name, value in row.items():
-        if isinstance(value, dict):
-            flat |= {name: value["mean"], f"{name}_std": value["std"]}
-        else:
-            flat[name] = value
+        flat |= {name: value["mean"], f"{name}_std": value["std"]} if isinstance(value, dict) else {name: value}
     return flat
+
+
+def _row(panel: dict[str, Any], method: str, projections: int) -> dict[str, Any]:
+    return {"train": panel["train"], "test": panel["test"], "method": method, "projections": projections}
+
+
+def _mean_and_std(name: str, series: dict[str, Any], j: int) -> dict[str, float]:
+    return {name: series["mean"][j], f"{name}_std": series["std"][j]}

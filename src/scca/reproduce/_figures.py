@@ -1,17 +1,10 @@
-"""Figures from the experiments' numbers."""
+"""Figures of the experiments' numbers."""
 
 from collections.abc import Callable
 from typing import Any
 
 from .._drawing import COLOURS, INK, component_axis, new_figure
-from ._experiments import (
-    METHODS,
-    Experiment,
-    GenerationPath,
-    RetrievalError,
-    SelectionRatio,
-    Sparsity,
-)
+from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
 
 __all__ = ["draw"]
 
@@ -61,25 +54,10 @@ def _errors(data: dict[str, Any]) -> Any:
     figure, panels = new_figure(len(data["panels"]), width=1.2 + 4.4 * len(data["panels"]), height=3.8)
     for axes, panel in zip(panels, data["panels"], strict=True):
         for i, (name, label) in enumerate(METHODS.items()):
-            errors, colour = panel["methods"][name], _METHOD_COLOURS[name]
-            numbers = range(1, len(errors["mean"]) + 1)
             style = "--" if name == "kcca-tuned" else "-"  # often on top of the untuned one
-            marker = "o" if len(numbers) == 1 else ""
-            axes.plot(numbers, errors["mean"], marker=marker, color=colour, linewidth=1.6, linestyle=style, label=label)
-            step = max(1, len(numbers) // _ERROR_BARS)
-            shown = slice(i * step // len(METHODS), None, step)  # side by side, not on top of each other
-            axes.errorbar(
-                numbers[shown],
-                errors["mean"][shown],
-                yerr=errors["std"][shown],
-                fmt="none",
-                ecolor=colour,
-                elinewidth=0.9,
-                capsize=2,
-            )
-        axes.axhline(
-            panel["no-learning"]["mean"][0], color=INK, linewidth=0.9, linestyle=":", label="no learning: similarities"
-        )
+            place = {"number": i, "n_curves": len(METHODS)}
+            _curve(axes, panel["methods"][name], _METHOD_COLOURS[name], label, linestyle=style, **place)
+        _level(axes, panel["no-learning"]["mean"][0], "no learning: similarities")
         axes.set(xlabel="projections", ylabel="average precision error 1 - p", ylim=(0, None))
         component_axis(axes, max(len(errors["mean"]) for errors in panel["methods"].values()))
         axes.set_title(_sizes(panel), fontsize=10, color=INK)
@@ -91,28 +69,48 @@ def _sparsity(data: dict[str, Any]) -> Any:
     figure, panels = new_figure(2 * len(data["panels"]), width=1.2 + 4.2 * 2 * len(data["panels"]), height=3.4)
     for i, panel in enumerate(data["panels"]):
         first, second = panel["languages"]
-        labels = {"words": f"{first} words used", "documents": f"{second} documents used"}
-        full = {"words": panel["vocabulary"][0], "documents": panel["train"]}
-        for axes, (name, label), colour in zip(panels[2 * i :], labels.items(), COLOURS, strict=False):
+        shown = (
+            ("words", f"{first} words used", panel["vocabulary"][0]),
+            ("documents", f"{second} documents used", panel["train"]),
+        )
+        for axes, (name, label, total), colour in zip(panels[2 * i :], shown, COLOURS, strict=False):
             used = panel[name]["scca"]
-            numbers = range(1, len(used["mean"]) + 1)
-            marker = "o" if len(numbers) == 1 else ""
-            axes.plot(numbers, used["mean"], marker=marker, color=colour, linewidth=1.6, label=METHODS["scca"])
-            step = max(1, len(numbers) // _ERROR_BARS)
-            bars = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}
-            axes.errorbar(numbers[::step], used["mean"][::step], yerr=used["std"][::step], **bars)
-            axes.axhline(
-                full[name], color=INK, linewidth=0.9, linestyle=":", label=f"kernel CCA: all {full[name]:,.0f}"
-            )
+            _curve(axes, used, colour, METHODS["scca"])
+            _level(axes, total, f"kernel CCA: all {total:,.0f}")
             axes.set(xlabel="projections", ylabel=label)
-            component_axis(axes, len(numbers))
+            component_axis(axes, len(used["mean"]))
             axes.set_title(_sizes(panel), fontsize=10, color=INK)
-            if full[name] > 5 * max(used["mean"]):
+            if total > 5 * max(used["mean"]):
                 axes.set_yscale("log")
             else:
                 axes.set_ylim(0, None)
             axes.legend(frameon=False, fontsize=8)
     return figure
+
+
+def _curve(
+    axes: Any,
+    series: dict[str, Any],
+    colour: str,
+    label: str,
+    *,
+    linestyle: str = "-",
+    number: int = 0,
+    n_curves: int = 1,
+) -> None:
+    """Means over the number of projections; the error bars of several curves stand side by side."""
+    means, stds = series["mean"], series["std"]
+    numbers = range(1, len(means) + 1)
+    marker = "o" if len(numbers) == 1 else ""
+    axes.plot(numbers, means, marker=marker, color=colour, linewidth=1.6, linestyle=linestyle, label=label)
+    step = max(1, len(numbers) // _ERROR_BARS)
+    at = slice(number * step // n_curves, None, step)
+    bars: dict[str, Any] = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}
+    axes.errorbar(numbers[at], means[at], yerr=stds[at], **bars)
+
+
+def _level(axes: Any, value: float, label: str) -> None:
+    axes.axhline(value, color=INK, linewidth=0.9, linestyle=":", label=label)
 
 
 def _sizes(panel: dict[str, Any]) -> str:

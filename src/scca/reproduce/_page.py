@@ -2,24 +2,16 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .._pages import render_template
-from ._claims import compare
-from ._experiments import (
-    METHODS,
-    Experiment,
-    GenerationPath,
-    RetrievalError,
-    SelectionRatio,
-    Sparsity,
-)
+from ._claims import compare, plus_minus
+from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
 
 __all__ = ["write_pages"]
 
 _SHOWN_PROJECTIONS = (5, 10, 20, 35, 50, 75)
-_FEWEST_PROJECTIONS = 5
 
 
 @dataclass(frozen=True)
@@ -37,8 +29,8 @@ class Section:
     name: str
     title: str
     text: list[str]
-    tables: list[Table] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
+    tables: list[Table]
+    files: list[str]
 
 
 def write_pages(
@@ -121,8 +113,8 @@ def _ratio_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
         [
             f"{d['from']} query, {d['to']} words",
             str(d["documents"]),
-            *(_spread(d[name], digits) for name, digits in (("mate_words", 0), ("selected", 0), ("automatic", 2))),
-            *(_spread(d[name], 2) for name in ("positive", "least_squares")),
+            *(plus_minus(d[name], 0) for name in ("mate_words", "selected")),
+            *(plus_minus(d[name], 2) for name in ("automatic", "positive", "least_squares")),
         ]
         for d in data["directions"]
     ]
@@ -145,8 +137,8 @@ def _ratio_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
                 f"{v['mate_words']['mean']:.0f}",
                 f"{v['selected']['mean']:.0f}",
                 f"{v['selected']['mean'] / v['n_training']:.2f}",
-                _spread(v["ratio"], 2),
-                _spread(v["positive_ratio"], 2),
+                plus_minus(v["ratio"], 2),
+                plus_minus(v["positive_ratio"], 2),
             ]
             for v in data["variations"]
         ],
@@ -204,41 +196,40 @@ def _error_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
 
 
 def _error_table(panel: dict[str, Any]) -> Table:
-    last = len(panel["methods"]["scca"]["mean"])
-    numbers = [*(j for j in _SHOWN_PROJECTIONS if j < last), last]
+    numbers = _shown_projections(panel["methods"]["scca"])
     first, second = panel["languages"]
     header = [f"{panel['train']}/{panel['test']} documents, projections:", *map(str, numbers)]
     rows = []
     for name, label in METHODS.items():
         errors = panel["methods"][name]
-        rows.append([label, *(f"{errors['mean'][j - 1]:.3f} ± {errors['std'][j - 1]:.3f}" for j in numbers)])
+        rows.append([label, *(plus_minus(errors, 3, j) for j in numbers)])
         for direction, way in (("a_to_b", f"{first} to {second}"), ("b_to_a", f"{second} to {first}")):
             rows.append([f"· {way}", *(f"{errors[direction]['mean'][j - 1]:.3f}" for j in numbers)])
     rows.append(["median regularisation when tuned", *(f"{panel['median_regularization'][j - 1]:g}" for j in numbers)])
-    none = panel["no-learning"]
-    rows.append(["no learning", *[""] * (len(numbers) - 1), f"{none['mean'][0]:.3f} ± {none['std'][0]:.3f}"])
+    rows.append(["no learning", *[""] * (len(numbers) - 1), plus_minus(panel["no-learning"], 3, 1)])
     return Table(header, rows)
 
 
 def _sparsity_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
     tables = []
     for panel in data["panels"]:
-        last = len(panel["words"]["scca"]["mean"])
-        numbers = [*(j for j in _SHOWN_PROJECTIONS if j < last), last]
-        first, second = panel["languages"]
-        full = {"words": f"{panel['vocabulary'][0]:,.0f}", "documents": str(panel["train"])}
-        rows = []
-        for name, label in (("words", f"{first} words"), ("documents", f"{second} documents")):
-            used = panel[name]["scca"]
-            counts = (f"{used['mean'][j - 1]:.0f} ± {used['std'][j - 1]:.0f}" for j in numbers)
-            rows.append([label, *counts, full[name]])
+        numbers = _shown_projections(panel["words"]["scca"])
+        (first, second), totals = panel["languages"], (f"{panel['vocabulary'][0]:,.0f}", str(panel["train"]))
+        rows = [
+            [label, *(plus_minus(panel[name]["scca"], 0, j) for j in numbers), total]
+            for name, label, total in zip(
+                ("words", "documents"), (f"{first} words", f"{second} documents"), totals, strict=True
+            )
+        ]
         header = [f"{panel['train']} training documents, projections:", *map(str, numbers), "kernel CCA"]
         tables.append(Table(header, rows))
     return ["How many different words and documents have a weight in the first projections of sparse CCA."], tables
 
 
-def _spread(spread: dict[str, Any], digits: int) -> str:
-    return f"{spread['mean']:.{digits}f} ± {spread['std']:.{digits}f}"
+def _shown_projections(series: dict[str, Any]) -> list[int]:
+    """The numbers of projections that a table shows of a curve, its last included."""
+    last = len(series["mean"])
+    return [*(j for j in _SHOWN_PROJECTIONS if j < last), last]
 
 
 _CONTENT: dict[type, Callable[..., Any]] = {

@@ -14,7 +14,7 @@ from ..report import running_union
 from ..retrieval import average_precision
 from ..views import Preparation
 from ._corpus import Corpus
-from ._settings import Settings, Size
+from ._run_settings import Settings, Size
 
 __all__ = ["PAPER_REGULARIZATION", "SPARSE", "retrieve"]
 

@@ -1,10 +1,10 @@
-"""Runs that can be interrupted: every finished task is a file, and a second run computes only the rest."""
+"""Runs that can be interrupted: each finished task is a file, and a second run computes only the other tasks."""
 
 import csv
 import io
 import json
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -20,12 +20,12 @@ from ._corpus import Corpus
 from ._experiments import NAMES, Experiment, Task, paper_experiments
 from ._figures import draw
 from ._page import write_pages
-from ._settings import Settings
+from ._run_settings import Settings
 
 __all__ = ["Results", "reproduce"]
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "matplotlib")
-_DIGITS = 7  # significant digits in tables and JSON, the same on all machines
+_DIGITS = 7  # significant digits in tables and JSON; so many are the same on all machines
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def reproduce(
     experiments = paper_experiments(french, spanish, settings)
     wanted = _chosen(experiments, only)
     store = _Store(Path(folder), manifest(french, spanish, settings, command))
-    tasks = {task.key: task for experiment in wanted for task in experiment.tasks()}
-    _compute(tasks.values(), settings, store, jobs, progress)
+    tasks = {task.key: task for experiment in wanted for task in experiment.tasks()}  # some experiments share tasks
+    _compute(list(tasks.values()), settings, store, jobs, progress)
 
     data = {}
     for experiment in experiments:
@@ -97,7 +97,7 @@ def reproduce(
         numbers, name = data[experiment.name], experiment.name
         figure = draw(experiment, numbers)
         figures[name] = to_svg(figure)
-        store.write(f"{name}.json", json.dumps(numbers, indent=1, ensure_ascii=False) + "\n")
+        store.write(f"{name}.json", _json(numbers))
         store.write(f"{name}.svg", figures[name])
         store.write(f"{name}.png", to_png(figure))
         for ending, rows in experiment.tables(numbers).items():
@@ -145,10 +145,9 @@ class _Store:
         if folder.exists() and not folder.is_dir():
             raise NotADirectoryError(f"{folder} is a file; name a folder.")
         self.folder, self.manifest = folder, manifest
-        self._work = folder / "work"
         self._refuse_other_run()
-        self._work.mkdir(parents=True, exist_ok=True)
-        self.write("manifest.json", json.dumps(manifest, indent=1, ensure_ascii=False) + "\n")
+        (folder / "work").mkdir(parents=True, exist_ok=True)
+        self.write("manifest.json", _json(manifest))
 
     def _refuse_other_run(self) -> None:
         path = self.folder / "manifest.json"
@@ -162,18 +161,14 @@ class _Store:
 
     def result(self, task: Task) -> dict[str, Any] | None:
         """The result of a task; None if it is not done, or if its file is damaged."""
-        return _read(self._path(task))
+        return _read(self.folder / "work" / f"{task.key}.json")
 
     def keep(self, task: Task, result: dict[str, Any]) -> None:
-        with atomic_write(self._path(task)) as file:
-            file.write(json.dumps(result).encode())
+        self.write(f"work/{task.key}.json", json.dumps(result))
 
     def write(self, name: str, content: str | bytes) -> None:
         with atomic_write(self.folder / name) as file:
             file.write(content.encode() if isinstance(content, str) else content)
-
-    def _path(self, task: Task) -> Path:
-        return self._work / f"{task.key}.json"
 
 
 def _read(path: Path) -> dict[str, Any] | None:
@@ -192,14 +187,13 @@ def _difference(there: Any, here: Any, name: str) -> str:
     return f"other {name} ({there} there, {here} here)"
 
 
-def _compute(tasks: Iterable[Task], settings: Settings, store: _Store, jobs: int, progress: Progress | None) -> None:
-    tasks = list(tasks)
+def _compute(tasks: list[Task], settings: Settings, store: _Store, jobs: int, progress: Progress | None) -> None:
+    """Compute the tasks that have no result yet, and store their results."""
     missing = [task for task in tasks if store.result(task) is None]
-    there = len(tasks) - len(missing)
 
     def report(done: int, _: int = 0) -> None:
         if progress is not None:
-            progress(there + done, len(tasks))
+            progress(len(tasks) - len(missing) + done, len(tasks))
 
     report(0)
     run_tasks(
@@ -225,10 +219,13 @@ def _rounded(value: Any) -> Any:
     return [_rounded(item) for item in value] if isinstance(value, list) else value
 
 
+def _json(value: Any) -> str:
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
 def _csv(rows: list[dict[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    for row in rows:
-        writer.writerow({key: _rounded(value) for key, value in row.items()})
+    writer.writerows(_rounded(rows))
     return text.getvalue()

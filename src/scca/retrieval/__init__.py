@@ -1,8 +1,8 @@
 """Mate retrieval: for every sample of one view, its mate among all samples of the other."""
 
 from ._approximate import ApproximateIndex
-from ._ranks import AveragePrecision, average_precision, mate_ranks
-from ._search import ExactIndex, best_matches
+from ._cosines import AveragePrecision, average_precision, mate_ranks
+from ._exact import ExactIndex, best_matches
 
 __all__ = [
     # the rank of the mate

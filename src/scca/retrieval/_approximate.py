@@ -1,4 +1,4 @@
-"""The best candidates of each query by an index, which compares it with those of the likeliest groups only."""
+"""The best candidates of each query by an index, which compares the query only with the groups closest to it."""
 
 from importlib import import_module
 from math import isqrt
@@ -8,28 +8,31 @@ import numpy as np
 
 from .._checks import check_count
 from .._types import MatrixLike
-from ._search import ExactIndex, Index
-from ._tiles import checked, unit_rows
+from ._cosines import checked, unit_rows
+from ._exact import ExactIndex, Index
 
 __all__ = ["ApproximateIndex"]
 
-_LEAST_MEMBERS, _SAMPLED = 39, 64  # candidates per group: at least, and used to find its centre
-_LEAST_PROBES, _PROBED = 64, 16  # groups searched: at least so many, or one in so many
-_CLOSE = 1e-5  # cosines this close are ties in float32
+_LEAST_PER_GROUP = 39  # candidates of a group on average; faiss warns of fewer
+_SAMPLED_PER_GROUP = 64  # candidates from which the centre of a group is found
+_LEAST_PROBES, _GROUPS_PER_PROBE = 64, 16  # a query searches one in 16 groups, at least 64
+_TIE = 1e-5  # cosines this close are ties in float32
 
 
 class ApproximateIndex(Index):
     """Candidates in groups around common centres; a query is compared with the groups whose centres it is closest to.
 
-    This pays for many queries among very many candidates: `benchmarks/README.md` has figures. `recall` measures what is
-    missed. Candidates are kept in float32. Needs faiss: `pip install 'scca[index]'`.
+    This is faster for many queries among very many candidates: `benchmarks/README.md` has figures. `recall` measures
+    the share of the best candidates that is found. Candidates are stored in float32. The index needs faiss:
+    `pip install 'scca[index]'`.
 
     Parameters
     ----------
     candidates : array of shape (n_candidates, c)
         Scores in the common space.
     n_probes : int, optional
-        How many groups to search per query; more find more and take longer. By default a 16th of them, at least 64.
+        How many groups to search per query; more groups find more and take longer. The default is a 16th of all
+        groups, but at least 64.
 
     Attributes
     ----------
@@ -41,9 +44,9 @@ class ApproximateIndex(Index):
         self._faiss = _faiss()
         given = checked(candidates, "candidates", can_be_empty=True)
         self.n_candidates, self.n_components = given.shape
-        self.n_groups = max(1, min(2 * isqrt(self.n_candidates), self.n_candidates // _LEAST_MEMBERS))
+        self.n_groups = max(1, min(2 * isqrt(self.n_candidates), self.n_candidates // _LEAST_PER_GROUP))
         if n_probes is None:
-            n_probes = max(_LEAST_PROBES, self.n_groups // _PROBED)
+            n_probes = max(_LEAST_PROBES, self.n_groups // _GROUPS_PER_PROBE)
         self.n_probes = min(check_count(n_probes, "n_probes"), self.n_groups)
         if not self.n_candidates:
             return
@@ -53,7 +56,7 @@ class ApproximateIndex(Index):
             self._centres, self.n_components, self.n_groups, self._faiss.METRIC_INNER_PRODUCT
         )
         self._groups.cp.spherical = True
-        self._groups.cp.max_points_per_centroid = _SAMPLED
+        self._groups.cp.max_points_per_centroid = _SAMPLED_PER_GROUP
         self._groups.train(units)
         self._groups.add(units)
 
@@ -63,22 +66,13 @@ class ApproximateIndex(Index):
         _faiss()
 
     def recall(self, queries: MatrixLike, candidates: MatrixLike, top: int) -> float:
-        """The share of the `top` best candidates that the index finds, by comparing the queries with all candidates.
+        """The share of the `top` best candidates of some queries that the index finds.
 
-        Parameters
-        ----------
-        queries, candidates : arrays of shape (n_queries, c) and (n_candidates, c)
-            Scores of some queries, and of the candidates that the index was made from.
-        top : int
-            How many candidates per query.
-
-        Returns
-        -------
-        float
+        `candidates` are those that the index was made from; the queries are compared with all of them.
         """
         _, best = ExactIndex(candidates).best_matches(queries, top)
         _, found = self.best_matches(queries, top)
-        return float(np.mean(found >= best[:, -1:] - _CLOSE)) if best.size else 1.0
+        return float(np.mean(found >= best[:, -1:] - _TIE)) if best.size else 1.0
 
     def _best_matches(self, queries: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
         if not top or not len(queries):

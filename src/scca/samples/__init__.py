@@ -1,14 +1,6 @@
 """Which samples: paired views, groups, folds; in memory, or in blocks elsewhere."""
 
-from ._blocks import (
-    Block,
-    Function,
-    RemoteBlocks,
-    SampleValues,
-    added,
-    parts_of,
-    unique,
-)
+from ._blocks import Block, Function, RemoteBlocks, SampleValues, added, parts_of, unique
 from ._splits import Split, consecutive_folds, random_folds
 from ._views import (
     AllBut,

@@ -1,13 +1,6 @@
 """The convex problem of one component: a certified solver, the paper's own algorithm, and the penalties."""
 
-from ._component import (
-    ALGORITHMS,
-    DEFAULT_MAX_ITER,
-    ComponentResult,
-    solve_component,
-    solve_views,
-    warn_of_gap,
-)
+from ._component import ALGORITHMS, DEFAULT_MAX_ITER, ComponentResult, solve_component, solve_views, warn_of_gap
 from ._path import component_path, solve_path
 from ._problem import ComponentProblem, Design
 from ._restricted import solve_restricted

@@ -8,14 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator
 
-from .._checks import (
-    Penalty,
-    check_choice,
-    check_count,
-    check_flag,
-    check_tolerance,
-    warn,
-)
+from .._checks import Penalty, check_choice, check_count, check_flag, check_tolerance, warn
 from .._data import check_matrix
 from .._types import MatrixLike, PenaltyLike
 from .._wording import any_setting

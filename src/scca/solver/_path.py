@@ -12,14 +12,7 @@ from .._types import MatrixLike, PenaltyLike
 from ..parallel import blas_threads_for
 from ..views import View
 from ._certified import Outcome, solve_certified
-from ._component import (
-    DEFAULT_MAX_ITER,
-    ComponentResult,
-    checked_problem,
-    finished,
-    no_view,
-    weights_on_samples,
-)
+from ._component import DEFAULT_MAX_ITER, ComponentResult, checked_problem, finished, no_view, weights_on_samples
 from ._homotopy import Homotopy
 from ._problem import ComponentProblem, Design
 from ._working_set import WorkingSet

@@ -1,25 +1,10 @@
 """Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
 
-from ..readers import (
-    PairedText,
-    PairError,
-    Piped,
-    read_documents,
-    read_pairs,
-    stream_documents,
-)
-from ._answers import (
-    Component,
-    GeneratedText,
-    Mates,
-    Translation,
-    Weighted,
-    WordPair,
-)
+from ..readers import PairedText, PairError, Piped, read_documents, read_pairs, stream_documents
 from ._expected_words import ExpectedWords
 from ._mate_search import MateSearch
 from ._model import BilingualModel
-from ._translator import Translated, Translator
+from ._results import Component, GeneratedText, Mates, Translation, Weighted, WordPair
 from ._vectorizer import TextVectorizer, WordCounts, inverse_frequencies, tokenize
 
 __all__ = [
@@ -44,9 +29,6 @@ __all__ = [
     "Translation",
     "WordPair",
     "Weighted",
-    # one word
-    "Translator",
-    "Translated",
     # all words of a mate
     "ExpectedWords",
 ]

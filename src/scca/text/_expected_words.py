@@ -13,8 +13,8 @@ from ..views import FeatureView, Preparation
 
 __all__ = ["ExpectedWords"]
 
-_RIDGE = 2.0  # for documents of unit norm: a smaller one lists more content words, a larger one fewer wrong words
-_MOST_LEFT_OUT = 1000  # documents from which a word's slope is estimated
+_RIDGE = 2.0  # for documents of unit norm; a smaller ridge lists more content words, a larger one fewer wrong words
+_MOST_LEFT_OUT = 1000  # documents from which the slopes of the words are estimated
 _BLOCK_ENTRIES = 1 << 22  # numbers in memory at a time
 
 
@@ -38,7 +38,7 @@ class ExpectedWords:
     preparation : Preparation
         Of the query's language.
     listed : ndarray of shape (n_words,), optional
-        Nonzero for the words of the other language that may be predicted; by default all.
+        Nonzero for the words of the other language that may be predicted; by default all words may.
 
     Attributes
     ----------
@@ -46,12 +46,7 @@ class ExpectedWords:
     """
 
     def __init__(
-        self,
-        source: sp.csr_array,
-        target: sp.csr_array,
-        *,
-        preparation: Preparation,
-        listed: np.ndarray | None = None,
+        self, source: sp.csr_array, target: sp.csr_array, *, preparation: Preparation, listed: np.ndarray | None = None
     ):
         self._preparation = preparation
         weights = preparation.feature_weights
@@ -65,7 +60,7 @@ class ExpectedWords:
             self.slopes = self._slopes(source)
 
     def weights(self, queries: sp.csr_array) -> Iterator[np.ndarray]:
-        """Expected weights of all words, query by query, to save memory."""
+        """The expected weights of all words, for one query after the other to save memory."""
         for rows in self._blocks(np.arange(queries.shape[0])):
             with blas_threads_for(self._documents.n_stored):
                 deviations = self._deviations(self._parts(queries[rows]))
@@ -87,7 +82,7 @@ class ExpectedWords:
         return cho_factor(gram, lower=True, overwrite_a=True)
 
     def _parts(self, vectors: sp.csr_array) -> np.ndarray:
-        """a of every document, one column each: (Z Z' + 2)^-1 Z q = Z (Z'Z + 2)^-1 q."""
+        """The vector a of each document, as a column: (Z Z' + 2)^-1 Z q = Z (Z'Z + 2)^-1 q."""
         queries = self._prepared(vectors).rmatmat(np.eye(vectors.shape[0]))
         n, m = self._documents.shape
         if n < m:
@@ -95,13 +90,13 @@ class ExpectedWords:
         return self._documents.matmat(cho_solve(self._factor, queries))
 
     def _deviations(self, parts: np.ndarray) -> np.ndarray:
-        """(Y - m)'a, one row per column a."""
+        """(Y - m)'a as a row, for each column a of `parts`."""
         return (self._target.T @ parts).T - np.outer(parts.sum(axis=0), self._mean)
 
     def _slopes(self, source: sp.csr_array) -> np.ndarray:
         """sum(c y) / sum(c^2), y the deviations of a word from its mean and c their leave-one-out predictions.
 
-        With h = a_i for document i itself, the prediction without it is c = ((Y - m)'a - h y) / (1 - h).
+        With h = a_i for document i itself, the prediction without this document is c = ((Y - m)'a - h y) / (1 - h).
         """
         n = source.shape[0]
         products, squares = np.zeros(len(self._mean)), np.zeros(len(self._mean))

@@ -11,16 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import check_count
 from .._types import PenaltyLike
 from .._wording import setting
-from ..anchored import Generated, Generator
+from ..anchored import Generator
 from ..estimators import SparseCCA
 from ..views import Preparation
-from ._answers import GeneratedText, strongest
 from ._expected_words import ExpectedWords
+from ._results import GeneratedText, strongest
 from ._vectorizer import TextVectorizer
 
 __all__ = ["Generating"]
 
-_WORDS = 12  # generated for a query
+_DEFAULT_TOP = 12  # words generated per query
 _EXPECTED: WeakKeyDictionary[SparseCCA, dict[int, ExpectedWords]] = WeakKeyDictionary()  # by fit; not in files
 
 
@@ -33,10 +33,10 @@ class Generating:
     training_: tuple[sp.csr_array, sp.csr_array]
     scca_: SparseCCA
 
-    # defined by the other parts; declared as types only, since methods here would hide them
+    # the other parts define these; they are declared as types, since methods here would hide them
     _side: Callable[[str], int]
     _preparation: Callable[[int], Preparation]
-    _all_words: Callable[[int], Preparation]
+    _usable_words: Callable[[int], np.ndarray]
     _known: Callable[[sp.csr_array, int], np.ndarray]
     detect_language: Callable[[Sequence[str]], str]
     vectorize: Callable[[Sequence[str], str], sp.csr_array]
@@ -46,9 +46,9 @@ class Generating:
     ) -> list[GeneratedText]:
         """For each query, the words of the other language that its mate is expected to have, strongest first.
 
-        By default the `top` words (12 unless given) with the largest weights that ridge regression on the words that
-        the model reads predicts (`ExpectedWords`). With `anchors`, the lasso of Section 5.1 of the paper, whose penalty
-        `mu` determines how many words it selects, cut to the `top` strongest if given.
+        By default these are the `top` words (12 unless given) with the largest weights by ridge regression on the words
+        that the model reads (`ExpectedWords`). With `anchors`, they are selected by the lasso of Section 5.1 of the
+        paper, whose penalty `mu` determines their number; only the `top` strongest are returned if `top` is given.
 
         Parameters
         ----------
@@ -71,7 +71,7 @@ class Generating:
                 f"{setting('mu')} is for models with {setting('anchors')}; got {setting('mu', mu)}: set "
                 f"{setting('top')}, the number of words, instead."
             )
-        return self._expect(queries, source, most or _WORDS)
+        return self._expect(queries, source, most or _DEFAULT_TOP)
 
     def generate_path(
         self, query: str, mus: Sequence[PenaltyLike], *, source: str | None = None
@@ -85,7 +85,7 @@ class Generating:
         check_is_fitted(self)
         return isinstance(self.scca_, SparseCCA)
 
-    def _asked(self, queries: Sequence[str], source: str | None) -> tuple[int, sp.csr_array, list[bool]]:
+    def _read_queries(self, queries: Sequence[str], source: str | None) -> tuple[int, sp.csr_array, list[bool]]:
         """The side of the queries, their vectors, and which of them have a word that the model reads."""
         source = self.detect_language(queries) if source is None else source
         side = self._side(source)
@@ -93,7 +93,8 @@ class Generating:
         return side, vectors, self._known(vectors, side).tolist()
 
     def _expect(self, queries: Sequence[str], source: str | None, top: int) -> list[GeneratedText]:
-        side, vectors, known = self._asked(queries, source)
+        """The words that ridge regression expects."""
+        side, vectors, known = self._read_queries(queries, source)
         language, names = self.languages_[1 - side], self.vectorizers_[1 - side].words_
         texts = []
         for weights, is_known in zip(self._expected_words(side).weights(vectors), known, strict=True):
@@ -102,19 +103,20 @@ class Generating:
         return texts
 
     def _expected_words(self, side: int) -> ExpectedWords:
-        """For queries of language `side`; cached as long as the fitted model exists."""
-        kept = _EXPECTED.setdefault(self.scca_, {})
-        if side not in kept:
-            listed = self._all_words(1 - side).feature_weights
-            kept[side] = ExpectedWords(
-                self.training_[side], self.training_[1 - side], preparation=self._preparation(side), listed=listed
-            )
-        return kept[side]
+        """The regression for queries of language `side`; cached as long as the fitted model exists."""
+        cached = _EXPECTED.setdefault(self.scca_, {})
+        if side not in cached:
+            source, target = self.training_[side], self.training_[1 - side]
+            usable = self._usable_words(1 - side)
+            cached[side] = ExpectedWords(source, target, preparation=self._preparation(side), listed=usable)
+        return cached[side]
 
     def _generate(
         self, queries: Sequence[str], source: str | None, mus: Sequence[PenaltyLike]
     ) -> list[list[GeneratedText]]:
-        side, vectors, known = self._asked(queries, source)
+        """The words that the lasso selects, for each query at every mu."""
+        side, vectors, known = self._read_queries(queries, source)
+        language, names = self.languages_[1 - side], self.vectorizers_[1 - side].words_
         generator = Generator(
             self.training_[1 - side],
             self.training_[side],
@@ -123,13 +125,11 @@ class Generating:
             tol=self.tol,
         )
         texts = []
-        for i in range(vectors.shape[0]):
-            if known[i]:
-                texts.append([self._text(made, 1 - side) for made in generator.path(vectors[[i]], mus)])
+        for i, is_known in enumerate(known):
+            if is_known:
+                path = generator.path(vectors[[i]], mus)
+                made = [GeneratedText(language, strongest(g.weights, names), g.mu, g.dual_gap, True) for g in path]
             else:
-                texts.append([GeneratedText(self.languages_[1 - side], (), np.nan, 0.0, False) for _ in mus])
+                made = [GeneratedText(language, (), np.nan, 0.0, False) for _ in mus]
+            texts.append(made)
         return texts
-
-    def _text(self, made: Generated, side: int) -> GeneratedText:
-        words = strongest(made.weights, self.vectorizers_[side].words_)
-        return GeneratedText(self.languages_[side], words, made.mu, made.dual_gap, True)

@@ -11,8 +11,8 @@ from .._compile import compiled
 
 __all__ = ["Links", "link_words", "two_best"]
 
-_STEPS = 10  # of EM: more change little, fewer find fewer right words (benchmarks/translation.py)
-_CANDIDATES = 50  # per word, so that time and memory are proportional to the number of words
+_EM_STEPS = 10  # more steps change little, fewer find fewer right words (benchmarks/translation.py)
+_CANDIDATES = 50  # translations tried per word, so that time and memory are proportional to the number of words
 _BLOCK = 500  # words whose candidates are counted at a time
 
 
@@ -23,7 +23,7 @@ class Links:
     Attributes
     ----------
     shares : csr_array of shape (n_x_words, n_y_words)
-        2 links / (df + df'): of the documents with either word, the share in which they are linked, 0 to 1.
+        2 links / (df + df'): the share, from 0 to 1, of the documents with either word in which the two are linked.
     together : csr_array of the same shape and pattern
         Number of documents with both words.
     documents : tuple of two ndarray
@@ -56,15 +56,15 @@ def link_words(X: sp.csr_array, Y: sp.csr_array, advance: Callable[[], None] = l
     """
     together = _candidates(X, Y)
     numbered = sp.csr_array((np.arange(together.nnz), together.indices, together.indptr), together.shape)
-    transposed = sp.csr_array(numbered.T)  # position of each pair of the other direction in this one
+    transposed = sp.csr_array(numbered.T)  # for each pair in the other direction, its position in this one
     x_to_y = _expected(X, Y, together)
     advance()
     y_to_x = np.empty_like(x_to_y)
     y_to_x[transposed.data] = _expected(Y, X, transposed)
     advance()
     documents = _frequencies(X), _frequencies(Y)
-    either = np.repeat(documents[0], np.diff(together.indptr)) + documents[1][together.indices]
-    shares = 2 * np.sqrt(x_to_y * y_to_x) / either
+    df_sums = np.repeat(documents[0], np.diff(together.indptr)) + documents[1][together.indices]
+    shares = 2 * np.sqrt(x_to_y * y_to_x) / df_sums
     linked = sp.csr_array((shares, together.indices, together.indptr), together.shape)
     return Links(linked, together, documents, X.shape[0])
 
@@ -85,20 +85,20 @@ def two_best(matrix: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 
 
 def _candidates(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """Numbers of common documents, for pairs of words among the best of either word by the Dice coefficient."""
-    kept = sp.csr_array(_best_by_dice(X, Y).maximum(_best_by_dice(Y, X).T))
-    kept.sort_indices()
-    return kept
+    """How many documents two words have in common, for pairs that are among the best of either word by Dice."""
+    pairs = sp.csr_array(_best_by_dice(X, Y).maximum(_best_by_dice(Y, X).T))
+    pairs.sort_indices()
+    return pairs
 
 
 def _best_by_dice(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
-    """For each word of X, the number of common documents with its best words of Y, ties included."""
+    """How many documents each word of X has in common with its best words of Y by Dice, ties included."""
     words, documents, mates = sp.csr_array(X.T), _frequencies(X), _frequencies(Y)
     blocks = []
     for start in range(0, words.shape[0], _BLOCK):
         together = sp.csr_array(words[start : start + _BLOCK] @ Y)
-        either = np.repeat(documents[start : start + _BLOCK], np.diff(together.indptr)) + mates[together.indices]
-        dice = together.data / either
+        df_sums = np.repeat(documents[start : start + _BLOCK], np.diff(together.indptr)) + mates[together.indices]
+        dice = together.data / df_sums
         for low, high in zip(together.indptr[:-1], together.indptr[1:], strict=True):
             if high - low > _CANDIDATES:
                 row = dice[low:high]
@@ -109,6 +109,7 @@ def _best_by_dice(X: sp.csr_array, Y: sp.csr_array) -> sp.csr_array:
 
 
 def _frequencies(view: sp.csr_array) -> np.ndarray:
+    """The number of documents with each word."""
     return np.bincount(view.indices, minlength=view.shape[1])
 
 
@@ -118,7 +119,7 @@ def _expected(X: sp.csr_array, Y: sp.csr_array, pairs: sp.csr_array) -> np.ndarr
     sizes = np.diff(pairs.indptr)
     rows = np.repeat(np.arange(len(sizes)), sizes)
     chances = 1.0 / sizes[rows]
-    for _ in range(_STEPS):
+    for _ in range(_EM_STEPS):
         links = _step(
             *(by_word.indptr, by_word.indices, Y.indptr, Y.indices),
             *(pairs.indptr, pairs.indices, chances, Y.shape[1]),
@@ -139,7 +140,7 @@ def _step(
     chances: np.ndarray,
     n_words: int,
 ) -> Any:
-    """Expected links under the probabilities `chances`: every word of Y is divided among the words of its mate."""
+    """Expected links under the probabilities `chances`: every word of Y is shared out among the words of its mate."""
     claims, row = np.zeros(len(words)), np.zeros(n_words)
     n = len(pair_starts) - 1
     for e in range(n):

@@ -1,4 +1,4 @@
-"""Mates of queries that come in blocks: neither the texts of the candidates nor those of the queries are kept."""
+"""Mates of queries that come in blocks: neither the texts of the candidates nor those of the queries are stored."""
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..retrieval import ApproximateIndex, ExactIndex
-from ._answers import Mates
+from ._results import Mates
 
 if TYPE_CHECKING:
     from ._model import BilingualModel
@@ -37,7 +37,7 @@ class MateSearch:
         self._model = model
         self.source, self.target = source, model.other(source)
         documents = iter(candidates)
-        scored = [model.project_known(list(islice(documents, _BLOCK)), self.target)]
+        scored = [model.project_known(list(islice(documents, _BLOCK)), self.target)]  # also without any candidate
         while block := list(islice(documents, _BLOCK)):
             scored.append(model.project_known(block, self.target))
         scores, known = zip(*scored, strict=True)
@@ -45,37 +45,13 @@ class MateSearch:
         self._index = (ApproximateIndex if approximate else ExactIndex)(self.candidate_scores)
 
     def mates(self, queries: Sequence[str], *, top: int = 10) -> Mates:
-        """The `top` candidates that match each query best.
-
-        Parameters
-        ----------
-        queries : sequence of str
-            Documents of the source language.
-        top : int, default=10
-            How many candidates to return per query.
-
-        Returns
-        -------
-        Mates
-        """
+        """The `top` candidates that match each query best; the queries are documents of the source language."""
         scores, known = self._model.project_known(queries, self.source)
         found = self._index.best_matches(scores, top)
         return Mates(self.source, self.target, *found, known, self.known_candidates, scores, self.candidate_scores)
 
     def recall(self, query_scores: np.ndarray, top: int) -> float:
-        """The share of the `top` best candidates that are found for queries with these scores.
-
-        Parameters
-        ----------
-        query_scores : array of shape (n_queries, n_components)
-            From `mates`.
-        top : int
-            How many candidates per query.
-
-        Returns
-        -------
-        float
-        """
+        """The share of the `top` best candidates that are found for queries with these scores, which `mates` gives."""
         if isinstance(self._index, ApproximateIndex):
             return self._index.recall(query_scores, self.candidate_scores, top)
         return 1.0

@@ -23,10 +23,10 @@ from ..readers import PairedText, RemotePairs
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
 from ..samples import Groups
 from ..views import Preparation
-from ._answers import Component, Mates, Weighted, strongest
 from ._generating import Generating
-from ._learning import kept_documents, learn_vectors
 from ._mate_search import MateSearch
+from ._results import Component, Mates, Weighted, strongest
+from ._training import kept_documents, learn_vectors
 from ._translating import Translating
 from ._vectorizer import TextVectorizer
 

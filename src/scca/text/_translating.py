@@ -1,4 +1,4 @@
-"""Translation of words by a bilingual model: of given words, or of all as a word list."""
+"""Translation of words by a bilingual model: of given words, or of all words as a word list."""
 
 import difflib
 from collections.abc import Callable
@@ -11,21 +11,19 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count, shown
-from .._types import PenaltyLike
 from .._wording import setting
 from ..parallel import Progress
 from ..views import Preparation
-from ._answers import Translation, WordPair, strongest
 from ._lexicon import Lexicographer
-from ._translator import Translator
+from ._results import Translation, WordPair
 from ._vectorizer import TextVectorizer
 
 __all__ = ["Translating", "UnknownWordError"]
 
 Words = list[str] | tuple[str, ...] | np.ndarray
 
-# linked words by model; not part of model files and copies
-_LINKED: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+# the lexicographer of each model, with the training documents it was made from; not part of model files and copies
+_LEXICOGRAPHERS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class UnknownWordError(ValueError):
@@ -36,51 +34,35 @@ class Translating:
     """The part of a fitted `BilingualModel` that translates words."""
 
     n_words: str | int | float | None
-    tol: float
     languages_: tuple[str, ...]
     vectorizers_: tuple[TextVectorizer, ...]
     training_: tuple[sp.csr_array, sp.csr_array]
 
-    def _side(self, language: str) -> int:
-        raise NotImplementedError
-
-    def _preparation(self, side: int) -> Preparation:
-        raise NotImplementedError
+    # `BilingualModel` defines these
+    _side: Callable[[str], int]
+    _preparation: Callable[[int], Preparation]
 
     @overload
-    def translate(
-        self, word: str, *, source: str | None = None, mu: PenaltyLike | None = None, gamma: PenaltyLike | None = None
-    ) -> Translation: ...
+    def translate(self, word: str, *, source: str | None = None) -> Translation: ...
 
     @overload
-    def translate(
-        self, word: Words, *, source: str | None = None, mu: PenaltyLike | None = None, gamma: PenaltyLike | None = None
-    ) -> list[Translation]: ...
+    def translate(self, word: Words, *, source: str | None = None) -> list[Translation]: ...
 
-    def translate(
-        self,
-        word: str | Words,
-        *,
-        source: str | None = None,
-        mu: PenaltyLike | None = None,
-        gamma: PenaltyLike | None = None,
-    ) -> Translation | list[Translation]:
-        """Translations of a word, or of each word of a list.
+    def translate(self, word: str | Words, *, source: str | None = None) -> Translation | list[Translation]:
+        """Translations of a word, or of each word of a list, by links between all words of the training documents.
 
-        By default from links between all words in all training documents, as in `lexicon`. With `mu` or `gamma`,
-        penalties as for `SparseCCA`, from the problem anchored at the word (see `Translator`); mu is eight times the
-        automatic one if only gamma is given. `source` is the language of the words, by default the one that knows the
-        word. A single unknown word is refused; in a list it gives `known=False`.
+        `source` is the language of the words, by default the one that has the word. A single unknown word is refused;
+        in a list it gives a result with `known=False`.
         """
         check_is_fitted(self)
         if isinstance(word, str):
-            return self._translate(*self._position(word, source), mu, gamma)
+            return self._translate(word, source)
         if source is not None:
-            self._side(source)
+            self._side(source)  # refuses an unknown language once for all words
         found = []
         for one in word:
             try:
-                found.append(self._translate(*self._position(one, source), mu, gamma))
+                found.append(self._translate(one, source))
             except UnknownWordError as error:
                 found.append(Translation(one, known=False, note=str(error)))
         return found
@@ -113,54 +95,38 @@ class Translating:
         least, top = check_count(least, "least"), check_count(top, "top")
         if not isinstance(trust, Real) or not 0 <= trust <= 1:
             raise ValueError(f"trust must be a number from 0 to 1; got {shown(trust)}.")
+        check_is_fitted(self)
         entries = self._lexicographer(progress).entries(side, top)
         kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
         return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
 
     def _lexicographer(self, progress: Progress | None = None) -> Lexicographer:
-        """All words linked, once per fit."""
-        check_is_fitted(self)
-        linked, made = _LINKED.get(self, (None, None))
-        if made is None or linked is not self.training_:
-            views = [self.training_[side] @ sp.diags_array(self._read(side).astype(float)) for side in (0, 1)]
+        """The links between all words, computed once per fit."""
+        training, made = _LEXICOGRAPHERS.get(self, (None, None))
+        if made is None or training is not self.training_:
+            views = [self.training_[side] @ sp.diags_array(self._usable_words(side).astype(float)) for side in (0, 1)]
             made = Lexicographer(views, [vectorizer.words_ for vectorizer in self.vectorizers_], progress)
-            _LINKED[self] = (self.training_, made)
+            _LEXICOGRAPHERS[self] = (self.training_, made)
         return made
 
-    def _translate(self, side: int, position: int, mu: PenaltyLike | None, gamma: PenaltyLike | None) -> Translation:
-        word, (source, target) = str(self.vectorizers_[side].words_[position]), self._order(side)
+    def _translate(self, word: str, source: str | None) -> Translation:
+        side, position = self._position(word, source)
+        languages = self.languages_[side], self.languages_[1 - side]
+        spelt = str(self.vectorizers_[side].words_[position])
         documents = int(np.count_nonzero(self.training_[side][:, [position]].toarray()))
-        if mu is None and gamma is None:
-            entry = self._lexicographer().entry(side, position)
-            if entry is None:  # the mates of its documents have no word
-                return Translation(word, source, target, documents=documents)
-            return Translation(word, source, target, entry.mates, documents, entry.trust)
-        views = (self._all_words(at).transform(self.training_[at]) for at in (1 - side, side))
-        translator = Translator(*views, tol=self.tol)
-        made = translator.translate(position, "auto*8" if mu is None else mu, "auto" if gamma is None else gamma)
-        made.joined_by[position] = 0.0
-        return Translation(
-            *(word, source, target),
-            words=strongest(made.weights, self.vectorizers_[1 - side].words_),
-            documents=documents,
-            joined_by=strongest(made.joined_by, self.vectorizers_[side].words_),
-            mu=made.mu,
-            gamma=made.gamma,
-            dual_gap=made.dual_gap,
-        )
-
-    def _order(self, side: int) -> tuple[str, str]:
-        return self.languages_[side], self.languages_[1 - side]
+        entry = self._lexicographer().entry(side, position)
+        if entry is None:  # the mates of its documents have no word
+            return Translation(spelt, *languages, documents=documents)
+        return Translation(spelt, *languages, entry.mates, documents, entry.trust)
 
     def _position(self, word: str, source: str | None) -> tuple[int, int]:
-        """The language and the column of a word."""
-        check_is_fitted(self)
+        """The side and the column of a word."""
         if not isinstance(word, str):
             raise ValueError(f"a word to translate must be a string; got {shown(word)}.")
         sides = (0, 1) if source is None else (self._side(source),)
-        read = {side: self._read(side) for side in sides}
+        usable = {side: self._usable_words(side) for side in sides}
         columns = {side: self.vectorizers_[side].position(word) for side in sides}
-        found = {side: at for side, at in columns.items() if at is not None and read[side][at]}
+        found = {side: column for side, column in columns.items() if column is not None and usable[side][column]}
         if len(found) == 1:
             return next(iter(found.items()))
         if found:
@@ -168,22 +134,13 @@ class Translating:
                 f"{shown(word)} is a word of both {' and '.join(self.languages_)}; name its language with "
                 f"{setting('source')}."
             )
-        known = [str(name) for side in sides for name in self.vectorizers_[side].words_[read[side]]]
+        known = [str(name) for side in sides for name in self.vectorizers_[side].words_[usable[side]]]
         close = difflib.get_close_matches(word.lower(), known, n=3)
         hint = f"did you mean {', '.join(close)}?" if close else "try another word."
         raise UnknownWordError(f"{shown(word)} is none of the {len(known)} words the model knows; {hint}")
 
-    def _all_words(self, side: int) -> Preparation:
-        """The preparation for comparing words: without feature weights, which would find fewer right words.
-
-        All words, unless `n_words` limits them.
-        """
-        return self._preparation(side).unweighted() if self._few_words() else Preparation.fit(self.training_[side])
-
-    def _read(self, side: int) -> np.ndarray:
-        """Which words can be translated."""
-        weights = self._preparation(side).unweighted().feature_weights if self._few_words() else None
+    def _usable_words(self, side: int) -> np.ndarray:
+        """Which words may be translated and generated: all, unless `n_words` limits them."""
+        limited = self.n_words is not None and not isinstance(self.n_words, str)
+        weights = self._preparation(side).feature_weights if limited else None
         return np.ones(len(self.vectorizers_[side].words_), dtype=bool) if weights is None else weights != 0
-
-    def _few_words(self) -> bool:
-        return self.n_words is not None and not isinstance(self.n_words, str)

@@ -12,25 +12,25 @@ from ._links import Links, link_words, two_best
 __all__ = ["TRUST_STEPS", "best_mates", "fit_trust", "trust"]
 
 _HALVINGS = 2
-_MOST_PAIRS = 5000  # that are halved: the value of evidence does not depend on their number
+_MOST_PAIRS = 5000  # more pairs are not halved: what evidence is worth does not depend on their number
 TRUST_STEPS = 4 * _HALVINGS  # calls of `advance`
-_USUAL = np.array([0.3, 1.2, 0.6, 0.6])  # prior mean, from corpora of verses, debates and descriptions
-_SMALL = 1e-3  # a negligible share
+_PRIOR_MEAN = np.array([0.3, 1.2, 0.6, 0.6])  # from corpora of verses, debates and descriptions
+_NEGLIGIBLE_SHARE = 1e-3
 
 
 def best_mates(links: Links) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Words that have a mate, the best mate of each, whether it is mutual, and the evidence for it.
 
     Evidence is (1, log links, log share, log lead): how often the two are linked, in what share of the documents with
-    either word (both multiplied by 1 - df df' / (n together), which removes what is due to chance), and the ratio of
-    that share to the next best of either word.
+    either word, and the ratio of that share to the next best share of either word. Links and share are multiplied by
+    1 - df df' / (n together), which removes what is due to chance.
     """
     words, mates, share, next_best = two_best(links.shares)
     columns, rows, strongest, second = two_best(sp.csr_array(links.shares.T))
     of_column = np.searchsorted(columns, mates)
     mutual = rows[of_column] == words
     rival = np.maximum(next_best, np.where(mutual, second[of_column], strongest[of_column]))
-    lead = np.clip(np.log((share + _SMALL) / (rival + _SMALL)), -4, 4)
+    lead = np.clip(np.log((share + _NEGLIGIBLE_SHARE) / (rival + _NEGLIGIBLE_SHARE)), -4, 4)
     documents, mate_documents = links.documents[0][words], links.documents[1][mates]
     together = np.asarray(links.together[words, mates]).ravel()
     beyond = share * np.maximum(0.0, 1 - documents * mate_documents / (links.n_documents * together))
@@ -52,8 +52,8 @@ def fit_trust(X: sp.csr_array, Y: sp.csr_array, advance: Callable[[], None] = la
         P(agree) = trust(evidence in one half) trust(evidence in the other),
 
     and b maximises the log-likelihood of agreements and disagreements, over words of both languages and two halvings,
-    less |b - usual|^2 / 2. More evidence never lowers trust. Wrong mates on which both halves agree, of words that
-    always occur together, count as right.
+    minus |b - prior mean|^2 / 2. More evidence never lowers trust. If both halves agree on a wrong mate, because two
+    words always occur together, it counts as right.
     """
     rng = np.random.default_rng(0)
     one, other, alike = [], [], []
@@ -73,7 +73,7 @@ def fit_trust(X: sp.csr_array, Y: sp.csr_array, advance: Callable[[], None] = la
         p, q = trust(P, b), trust(Q, b)
         both = np.clip(p * q, 1e-12, 1 - 1e-12)
         slope = np.where(agreed, 1.0, -both / (1 - both))  # of the log-likelihood in log(p q)
-        value = -np.sum(np.log(np.where(agreed, both, 1 - both))) + np.sum((b - _USUAL) ** 2) / 2
-        return value, -((slope * (1 - p)) @ P + (slope * (1 - q)) @ Q) + b - _USUAL
+        value = -np.sum(np.log(np.where(agreed, both, 1 - both))) + np.sum((b - _PRIOR_MEAN) ** 2) / 2
+        return value, -((slope * (1 - p)) @ P + (slope * (1 - q)) @ Q) + b - _PRIOR_MEAN
 
-    return minimize(loss, _USUAL, jac=True, method="L-BFGS-B", bounds=[(None, None)] + [(0, None)] * 3).x
+    return minimize(loss, _PRIOR_MEAN, jac=True, method="L-BFGS-B", bounds=[(None, None)] + [(0, None)] * 3).x

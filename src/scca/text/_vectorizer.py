@@ -18,7 +18,7 @@ from .._wording import counted, setting
 
 __all__ = ["TextVectorizer", "WordCounts", "inverse_frequencies", "tokenize"]
 
-_LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format has 30, and no language more than a few
+_LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format allows 30, and no language needs that many
 
 
 def tokenize(text: str) -> list[str]:
@@ -87,14 +87,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
     def learn(self, documents: Iterable[str]) -> tuple[sp.csr_array, list[str]]:
         """The result of `fit_transform`, and the stop words that no document has."""
         self.check_settings()
-        seen: set[str] = set()
-        counter = self._counter(None, seen)
-        counts = self._counted(counter, documents).tocsc()
-        kept = self.choose_words(counter.get_feature_names_out(), np.diff(counts.indptr), counts.shape[0])
-        return self._weighted(counts[:, kept]), self.absent(seen)
+        found = self.count_words(documents)
+        if found.counts is None:
+            raise ValueError(self._no_word())
+        kept = self.choose_words(found.words, np.diff(found.counts.indptr), found.counts.shape[0])
+        return self._weighted(found.counts[:, kept]), self.absent(found.seen)
 
     def choose_words(self, words: np.ndarray, frequency: np.ndarray, n: int) -> np.ndarray:
-        """Learn which of all words to read, by their frequencies in `n` documents; returns their positions."""
+        """Learn which of all words to read, by the number of the `n` documents with each; returns their positions."""
         min_df = self.check_settings()
         if not len(words):
             raise ValueError(self._no_word())
@@ -112,7 +112,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         return kept
 
     def count_words(self, documents: Iterable[str]) -> "WordCounts":
-        """Counts of all words of some documents; `weigh_counts` makes vectors of them, once words are chosen."""
+        """Counts of all words of some documents; `weigh_counts` makes vectors of them once words are chosen."""
         seen: set[str] = set()
         counter = self._counter(None, seen)
         try:
@@ -128,19 +128,19 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         check_is_fitted(self)
         if found.counts is None:
             return sp.csr_array((n, len(self.words_)))
-        place = {word: i for i, word in enumerate(self.words_)}
-        learnt = np.array([place.get(word, -1) for word in found.words], dtype=np.intp)
-        here = np.flatnonzero(learnt >= 0)
-        counts = found.counts[:, here].tocoo()
-        whole = (counts.data, (counts.row, learnt[here][counts.col]))
-        return self._weighted(sp.csc_array(whole, shape=(n, len(self.words_))))
+        column = {word: i for i, word in enumerate(self.words_)}
+        columns = np.array([column.get(word, -1) for word in found.words], dtype=np.intp)
+        learnt = np.flatnonzero(columns >= 0)
+        counts = found.counts[:, learnt].tocoo()
+        moved = (counts.data, (counts.row, columns[learnt][counts.col]))
+        return self._weighted(sp.csc_array(moved, shape=(n, len(self.words_))))
 
     def absent(self, seen: set[str]) -> list[str]:
         """The stop words that are not among those seen."""
         return [word for word in self._stop_words() if word not in seen]
 
     def check_settings(self) -> int:
-        """`min_df`; raises ValueError for an invalid parameter."""
+        """Raises ValueError for an invalid parameter; returns `min_df`."""
         if isinstance(self.stop_words, str):
             raise ValueError(
                 f"{setting('stop_words')} must be a list of words; got the text {shown(self.stop_words)}: list the "
@@ -164,15 +164,15 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
         """Counts of all words in each document, before anything is left out or weighted, and the words."""
-        counter = self._counter(None)
-        counts = self._counted(counter, documents)
-        counts.sort_indices()
-        return counts, counter.get_feature_names_out()
+        found = self.count_words(documents)
+        if found.counts is None:
+            raise ValueError(self._no_word())
+        return found.counts.tocsr(), found.words
 
     def transform(self, documents: Iterable[str]) -> sp.csr_array:
         """Vectors of documents over the learnt words; unknown words are ignored."""
         check_is_fitted(self)
-        counter = self._counter({word: i for i, word in enumerate(self.words_)})
+        counter = self._counter({word: i for i, word in enumerate(self.words_)}, set())
         return self._weighted(sp.csc_array(counter.transform(_checked(documents))))
 
     def position(self, word: str) -> int | None:
@@ -186,14 +186,6 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         check_is_fitted(self)
         return np.asarray(self.words_, dtype=object)
 
-    def _counted(self, counter: CountVectorizer, documents: Iterable[str]) -> sp.csr_array:
-        try:
-            return sp.csr_array(counter.fit_transform(_checked(documents)))
-        except ValueError as error:
-            if "empty vocabulary" not in str(error):
-                raise
-            raise ValueError(self._no_word()) from error
-
     def _no_word(self) -> str:
         if self.analyzer != "word":
             return "the documents contain no character: pass texts."
@@ -204,14 +196,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         )
 
     def _spelt(self, text: str) -> str:
-        return _lowered(text) if self.lowercase else _composed(text)
+        return _composed(text.lower() if self.lowercase else text)
 
     def _stop_words(self) -> list[str]:
-        """The stop words as spelt in texts, without those that are never words, such as single letters."""
+        """The stop words as texts spell them, without those that are never words, such as single letters."""
         spelt = dict.fromkeys(self._spelt(word.strip()) for word in self.stop_words or ())
         return [word for word in spelt if tokenize(word)]
 
-    def _counter(self, vocabulary: Any, seen: set[str] | None = None) -> CountVectorizer:
+    def _counter(self, vocabulary: Any, seen: set[str]) -> CountVectorizer:
         """A counter of words that adds the stop words it finds to `seen`."""
         stop_words = frozenset(self._stop_words())
 
@@ -219,8 +211,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
             found = tokenize(text)
             if not stop_words:
                 return found
-            if seen is not None:
-                seen.update(stop_words.intersection(found))
+            seen.update(stop_words.intersection(found))
             return [word for word in found if word not in stop_words]
 
         return CountVectorizer(
@@ -234,6 +225,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         )
 
     def _weighted(self, counts: sp.csc_array) -> sp.csr_array:
+        """The vectors of counts over the learnt words; changes the counts."""
         if self.log_counts:
             counts.data = 1.0 + np.log(counts.data)
         counts.data *= np.repeat(self.idf_, np.diff(counts.indptr))
@@ -242,16 +234,16 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 
 @dataclass(frozen=True, eq=False)
 class WordCounts:
-    """Counts of words in documents (None if there is no word at all), the words, and the stop words seen."""
+    """Counts of words in documents (None if the documents have no word), the words, and the stop words seen."""
 
     counts: sp.csc_array | None
     words: np.ndarray
     seen: set[str]
 
     def frequencies(self) -> dict[str, int]:
-        """In how many documents each word is."""
-        found = [] if self.counts is None else np.diff(self.counts.indptr).tolist()
-        return dict(zip(self.words, found, strict=True))
+        """The number of documents with each word."""
+        numbers = [] if self.counts is None else np.diff(self.counts.indptr).tolist()
+        return dict(zip(self.words, numbers, strict=True))
 
 
 def inverse_frequencies(frequency: np.ndarray, n: int, min_df: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -272,6 +264,7 @@ def _warn_of_unspaced(words: np.ndarray) -> None:
 
 
 def _checked(documents: Iterable[str]) -> Iterator[str]:
+    """The documents one by one; raises ValueError at one that is no text."""
     if isinstance(documents, str):
         raise ValueError("documents must be a list of texts; got one text: put it in a list.")
     for i, document in enumerate(documents):
@@ -281,23 +274,20 @@ def _checked(documents: Iterable[str]) -> Iterator[str]:
 
 
 def _composed(text: str) -> str:
+    """The text in Unicode's composed form (NFC)."""
     if text.isascii():
         return text
     if len(text) <= _LONGEST_RUN or _marks().isdisjoint(text):
         return unicodedata.normalize("NFC", text)
-    # long runs of marks are composed in pieces: ordering marks takes quadratic time
+    # long runs of marks are composed in pieces, because ordering marks takes quadratic time
     return "".join(unicodedata.normalize("NFC", part) for part in _long_runs().split(text))
 
 
-def _lowered(text: str) -> str:
-    return _composed(text.lower())
-
-
-# Han and kana from 5 characters on, longer than nearly all words; Thai, Lao, Myanmar and Khmer from 12 on
+# 5 or more Han and kana characters, or 12 or more of Thai, Lao, Myanmar or Khmer: longer than nearly all words
 _UNSPACED = re.compile(
     "[\u3005-\u3007\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]{5,}|[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]{12,}"
 )
-_LETTERS = re.compile(r"[^\W\d_]{2,}")  # equivalent to the pattern below for text without marks, and many times as fast
+_LETTERS = re.compile(r"[^\W\d_]{2,}")  # for text without marks: equivalent to `_word_pattern`, and many times as fast
 
 
 @cache
@@ -322,6 +312,6 @@ def _mark_class() -> str:
 @cache
 def _marks() -> frozenset[str]:
     """All combining marks."""
-    # between the two ranges are only ideographs; the second has the variation selectors
+    # only ideographs lie between the two ranges; the second has the variation selectors
     points = [*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)]
     return frozenset(chr(point) for point in points if unicodedata.category(chr(point)).startswith("M"))

@@ -24,14 +24,7 @@ from ..retrieval import average_precision
 from ..samples import Samples, Views, consecutive_folds
 from ..solver import DEFAULT_MAX_ITER
 from ..views import Kernel
-from ._search import (
-    Fitted,
-    Multipliers,
-    Trial,
-    as_params,
-    fits_of_a_fold,
-    mean_correlation,
-)
+from ._search import Fitted, Multipliers, Trial, as_params, fits_of_a_fold, mean_correlation
 
 __all__ = ["AnchoredCCACV", "SparseCCACV", "factors_to_try"]
 

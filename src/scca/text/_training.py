@@ -1,4 +1,4 @@
-"""Learning from documents: their vectors, and which of them a model keeps."""
+"""Training documents of a bilingual model: their vectors, and which of them the model stores."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -15,8 +15,8 @@ from ._vectorizer import TextVectorizer
 
 __all__ = ["kept_documents", "learn_vectors"]
 
-_REPORTED = 1000  # documents after which progress is reported
-_MOST_KEPT = 100_000  # documents that a model keeps of those elsewhere
+_DOCUMENTS_PER_REPORT = 1000
+_MOST_STORED = 100_000  # of the documents of a cluster
 
 
 def learn_vectors(pairs: PairedText | RemotePairs, vectorizers: Sequence[TextVectorizer]) -> tuple[Any, Any]:
@@ -24,41 +24,36 @@ def learn_vectors(pairs: PairedText | RemotePairs, vectorizers: Sequence[TextVec
     if isinstance(pairs, RemotePairs):
         X, Y, absent = pairs.learn(vectorizers)
     else:
-        (X, without), (Y, without_mates) = (
-            _learnt(vectorizer, pairs, side) for side, vectorizer in enumerate(vectorizers)
-        )
-        absent = [without, without_mates]
+        (X, *x_absent), (Y, *y_absent) = (_learn_side(pairs, side, vectorizers[side]) for side in (0, 1))
+        absent = [*x_absent, *y_absent]
     unmatched = [word for word in absent[0] if word in absent[1]]
     if unmatched:
         count = "1 stop word occurs" if len(unmatched) == 1 else f"{len(unmatched)} stop words occur"
         warn(f"{count} in no document (first: {shown(unmatched[0])}); check the spelling.", DataWarning)
     for language, view in zip(pairs.languages, (X, Y), strict=True):
-        _warn_of_unread(language, view)
+        _warn_of_empty_documents(language, view)
     return X, Y
 
 
 def kept_documents(
     pairs: PairedText | RemotePairs, X: Any, Y: Any, texts: bool
 ) -> tuple[tuple[sp.csr_array, sp.csr_array], list[str] | None, np.ndarray | None]:
-    """The vectors and texts that a model keeps, and which documents they are; None for all."""
+    """The vectors and texts that a model stores, and the numbers of these documents; None for all documents."""
     if not isinstance(pairs, RemotePairs):
         return (X, Y), list(pairs.documents(1)) if texts else None, None
     n = len(pairs)
-    rows = np.unique(np.linspace(0, n - 1, min(n, _MOST_KEPT)).astype(int))
-    return (
-        (X.chosen(rows), Y.chosen(rows)),
-        pairs.documents(1, rows) if texts else None,
-        None if len(rows) == n else rows,
-    )
+    rows = np.unique(np.linspace(0, n - 1, min(n, _MOST_STORED)).astype(int))
+    stored_texts = pairs.documents(1, rows) if texts else None
+    return (X.chosen(rows), Y.chosen(rows)), stored_texts, None if len(rows) == n else rows
 
 
-def _learnt(vectorizer: TextVectorizer, pairs: PairedText, side: int) -> tuple[sp.csr_array, list[str]]:
-    """The vectors of one side's documents, and stop words that none has; the vectorizer learns its words."""
+def _learn_side(pairs: PairedText, side: int, vectorizer: TextVectorizer) -> tuple[sp.csr_array, list[str]]:
+    """The vectors of one side's documents, and the stop words that no document has."""
     language = pairs.languages[side]
 
     def learn() -> tuple[sp.csr_array, list[str]]:
         try:
-            return vectorizer.learn(_counted_out(pairs.documents(side), f"reading {language}", len(pairs)))
+            return vectorizer.learn(_reported(pairs.documents(side), f"reading {language}", len(pairs)))
         except ValueError as error:
             raise ValueError(f"{language}: {error}") from error
 
@@ -78,27 +73,27 @@ def _learnt(vectorizer: TextVectorizer, pairs: PairedText, side: int) -> tuple[s
     return from_checkpoint(f"reading {side}", learn, pack, unpack)
 
 
-def _counted_out(documents: Iterable[str], what: str, total: int) -> Iterator[str]:
-    """The documents, reporting how many have been read."""
+def _reported(documents: Iterable[str], what: str, total: int) -> Iterator[str]:
+    """The documents; reports how many have been read."""
     for i, document in enumerate(documents):
-        if i % _REPORTED == 0:
+        if i % _DOCUMENTS_PER_REPORT == 0:
             report(what, i, total)
         yield document
     report(what, total, total)
 
 
-def _warn_of_unread(language: str, vectors: Any) -> None:
-    n_unread = summed(_unread, [vectors])
-    if n_unread:
+def _warn_of_empty_documents(language: str, vectors: Any) -> None:
+    n_empty = summed(_count_empty, [vectors])
+    if n_empty:
         first = f" (first: document {np.argmin(np.diff(vectors.indptr)) + 1})" if sp.issparse(vectors) else ""
         warn(
-            f"{language} has {counted(int(n_unread), 'document')} without any word that is read{first}; such documents "
+            f"{language} has {counted(int(n_empty), 'document')} without any word that is read{first}; such documents "
             f"carry no information: lower {setting('min_df')}, or drop the pairs.",
             DataWarning,
         )
 
 
-def _unread(items: Sequence[Any]) -> int:
-    """How many documents have no word."""
-    rows = getattr(items[0], "rows", items[0])  # of a block, it is stored both by rows and by columns
+def _count_empty(items: Sequence[Any]) -> int:
+    """The number of documents without a word."""
+    rows = getattr(items[0], "rows", items[0])  # a block is stored by rows and by columns
     return int(np.count_nonzero(np.diff(rows.indptr) == 0))

@@ -1,4 +1,4 @@
-"""Results of a bilingual model: words and documents with weights, mates, generated and translated words."""
+"""Results of a bilingual model: words and documents with weights, mates, generated words and translations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,12 +25,12 @@ class Component:
     Attributes
     ----------
     words, mate_words : tuple of Weighted
-        Words of the first and of the second language. For a shared factor: those with a weight, by loading, largest
-        first. For an anchored component: `words` have a weight, strongest first, and `mate_words` are those with the
-        largest weights in its documents, centred and scaled.
+        Words of the first and of the second language. For a shared factor these are the words with a weight, largest
+        loading first. For an anchored component, `words` are the words with a weight, strongest first, and `mate_words`
+        are the words with the largest weights in its documents, after centring and scaling.
     documents : tuple of Weighted
-        Documents of the second language, strongest first, named by their text if the model has it: those with the
-        largest scores, or those with a weight in an anchored component.
+        Documents of the second language, strongest first: those with the largest scores, or those with a weight in an
+        anchored component. They are named by their text if the model stores it.
     anchor : int or None
         The anchor document; None for a shared factor.
     correlation, mu, dual_gap : float
@@ -41,7 +41,7 @@ class Component:
         Correlation on pairs left out: what the component of this rank, in a fit to about this many pairs, reaches on
         new pairs. None for an anchored component.
     held_out_interval : tuple of two floats, or None
-        Where that correlation lies, at a level of 0.95.
+        The 95 % confidence interval of that correlation.
     """
 
     number: int
@@ -66,7 +66,7 @@ class Mates:
     source, target : str
         Languages of the queries and of the candidates.
     indices : ndarray of shape (n_queries, top)
-        Positions of candidates.
+        Positions of the candidates.
     similarities : ndarray of shape (n_queries, top)
         Cosines in the common space.
     known, known_candidates : ndarray of bool of shape (n_queries,) and (n_candidates,)
@@ -87,10 +87,10 @@ class Mates:
 
 @dataclass(frozen=True)
 class GeneratedText:
-    """The words of the other language generated for a query, strongest first; `known` as in `Mates`.
+    """The words of the other language that were generated for a query, strongest first; `known` as in `Mates`.
 
-    With shared factors a weight is the expected TF-IDF weight of the word in a document of unit norm, and `mu` and
-    `dual_gap` are None; with anchors these are the penalty and certificate of the lasso.
+    With shared factors, a weight is the expected TF-IDF weight of the word in a document of unit norm, and `mu` and
+    `dual_gap` are None. With anchors, `mu` and `dual_gap` are the penalty and the certificate of the lasso.
     """
 
     language: str
@@ -107,22 +107,17 @@ class Translation:
     Attributes
     ----------
     word : str
-        As spelt in the model.
+        The word as the model spells it.
     source, target : str or None
         Its language and the other; None for an unknown word.
     words : tuple of Weighted
-        Words of the other language with their shares as in `WordPair`; with their weights if the anchored problem was
-        solved, a negative weight for a word that occurs less with it.
+        Words of the other language with their shares as in `WordPair`.
     documents : int
-        Training documents with the word; few make an uncertain translation.
+        Number of training documents with the word; few make an uncertain translation.
     trust : float or None
-        Estimated probability that the first of the words is right, as in `WordPair`; None for the anchored problem.
+        Estimated probability that the first of the words is right, as in `WordPair`; None if there are no words.
     known : bool
         False for a word that the model does not know, or that both languages have; `note` says which.
-    joined_by : tuple of Weighted
-        Anchored problem only: words of the same language with a weight beside the anchor.
-    mu, gamma, dual_gap : float or None
-        Anchored problem only: its penalties and certificate.
     """
 
     word: str
@@ -133,10 +128,6 @@ class Translation:
     trust: float | None = None
     known: bool = True
     note: str = ""
-    joined_by: tuple[Weighted, ...] = ()
-    mu: float | None = None
-    gamma: float | None = None
-    dual_gap: float | None = None
 
 
 @dataclass(frozen=True)
@@ -147,8 +138,8 @@ class WordPair:
     ----------
     word : str
     mates : tuple of Weighted
-        The words of the other language most often linked to it, best first, each with its share: of the documents with
-        either word, the share in which the two are linked; 1 if always.
+        The words of the other language that are linked to it most often, best first. The weight of a mate is a share:
+        of the documents with either word, the share in which the two are linked; 1 if always.
     trust : float
         Estimated probability that the best mate is right, calibrated by how often two halves of the pairs agree.
     mutual : bool
@@ -173,7 +164,10 @@ class WordPair:
 def strongest(
     weights: np.ndarray, names: Sequence[str], rarity: np.ndarray | None = None, *, most: int | None = None
 ) -> tuple[Weighted, ...]:
-    """Names with a nonzero weight, largest absolute weight first; ties by `rarity`, the common first, or position."""
+    """Names with a nonzero weight, largest absolute weight first.
+
+    Ties are ordered by position or, if `rarity` is given, from the most common name to the rarest.
+    """
     order = np.argsort(-np.abs(weights), kind="stable")
     if rarity is not None:
         order = np.lexsort((rarity, -np.abs(weights).round(9)))

@@ -11,7 +11,7 @@ from ..text import BilingualModel
 
 __all__ = ["ReportData", "prepare", "running_union"]
 
-_SHOWN = 12  # words and documents of a component
+_MOST_SHOWN = 12  # words and documents of a component
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class ReportData:
         first 1, 2, ... components use.
     second_unit : {"documents", "words"}
     second_total : int
-        Their total number.
+        How many words or documents of the second language there are.
     verdict : str
-        What the pairs left out say; empty if none were left out.
+        What the pairs left out say about the model; empty if none were left out.
     components : list of dict
         Words, documents, penalties and certificate of each component.
     """
@@ -54,22 +54,21 @@ class ReportData:
 
 
 def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
-    """The content of the report of a fitted model; without `texts` documents are shown as numbers."""
+    """The content of the report of a fitted model; without `texts`, documents are shown by their numbers."""
     if not texts:
         model = copy(model)
         model.texts_ = None
     scca = model.scca_
     components = []
-    for component in model.components(n_mate_words=_SHOWN):
+    for component in model.components(n_mate_words=_MOST_SHOWN):
         shown = asdict(component)
-        shown |= {"n_words": len(component.words), "n_documents": len(component.documents)}
         shown["gamma"] = component.gamma if component.gamma is not None and np.isfinite(component.gamma) else None
-        shown["n_mate_words"] = len(component.mate_words)
         for name in ("words", "documents", "mate_words"):
-            shown[name] = shown[name][:_SHOWN]
+            shown[f"n_{name}"] = len(shown[name])
+            shown[name] = shown[name][:_MOST_SHOWN]
         components.append(shown)
     vocabulary = [len(vectorizer.words_) for vectorizer in model.vectorizers_]
-    factors = isinstance(scca, SparseCCA)
+    has_factors = isinstance(scca, SparseCCA)
     return ReportData(
         languages=list(model.languages_),
         documents=model.n_documents_,
@@ -78,8 +77,8 @@ def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
         held_out=[r for r in getattr(scca, "held_out_correlations_", np.empty(0)).tolist() if not np.isnan(r)],
         words_used=running_union(scca.x_weights_),
         second_used=running_union(scca.y_weights_),
-        second_unit="words" if factors else "documents",
-        second_total=vocabulary[1] if factors else model.training_[0].shape[0],
+        second_unit="words" if has_factors else "documents",
+        second_total=vocabulary[1] if has_factors else model.training_[0].shape[0],
         largest_gap=max(0.0, float(scca.dual_gap_.max())),
         verdict=getattr(scca, "verdict_", ""),
         components=components,
@@ -87,5 +86,5 @@ def prepare(model: BilingualModel, *, texts: bool = True) -> ReportData:
 
 
 def running_union(weights: np.ndarray) -> list[int]:
-    """Number of rows with a weight in the first 1, 2, ... columns."""
+    """The number of rows with a weight in the first 1, 2, ... columns."""
     return np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()

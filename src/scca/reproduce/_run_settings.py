@@ -33,25 +33,25 @@ class Settings:
     Attributes
     ----------
     seed : int
-        Of the random splits.
+        Seed of the random splits.
     splits : int
-        Random splits into training and test documents.
+        How many random splits into training and test documents.
     frequencies : {"training", "corpus"}
-        Where words and document frequencies come from; the paper seems to take the whole corpus.
+        The documents that words and document frequencies come from; the paper seems to take the whole corpus.
     query : int
         The document of Figure 1, counted from 0.
     n_penalties : int
-        Values of mu in Figure 1, evenly spaced up to 1.
+        How many values of mu Figure 1 has, evenly spaced up to 1.
     left_out : int or None
-        Documents left out in turn for Table 1; None for all.
+        How many documents are left out in turn for Table 1; None for all.
     varied : int
-        Documents left out in turn for each variation of Table 1.
+        How many documents are left out in turn for each variation of Table 1.
     regularizations : tuple of float
         Candidates for kernel CCA's regularisation.
     folds : int
-        Folds of the training documents for choosing it.
+        How many folds of the training documents the regularisation is chosen by.
     sizes : tuple of Size
-        Beyond the paper's.
+        Sizes in addition to the paper's.
     """
 
     seed: int = 0
@@ -78,12 +78,12 @@ class Settings:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain values for JSON."""
+        """The settings as plain values for JSON."""
         return asdict(self) | {"sizes": [str(size) for size in self.sizes]}
 
 
 def parse_size(text: str) -> Size:
-    """`50/250`: 50 training and 250 test documents."""
+    """The size that a text gives: `50/250` is 50 training and 250 test documents."""
     try:
         train, test = (int(part) for part in text.split("/"))
     except ValueError:

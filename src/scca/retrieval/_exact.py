@@ -1,4 +1,4 @@
-"""The best candidates of each query, by comparing all: tiles shared by threads, and the best so far of each query."""
+"""The best candidates of each query, by comparing it with all: threads share the tiles and keep the best so far."""
 
 from typing import Self
 
@@ -7,19 +7,11 @@ import numpy as np
 from .._checks import check_count
 from .._types import MatrixLike
 from ..parallel import map_threads, one_blas_thread
-from ._tiles import (
-    CANDIDATES,
-    QUERIES,
-    checked,
-    padded,
-    product_type,
-    tile_size,
-    unit_rows,
-)
+from ._cosines import CANDIDATES, QUERIES, checked, padded, product_type, tile_size, unit_rows
 
 __all__ = ["ExactIndex", "Index", "best_matches"]
 
-_TASKS = 8  # that threads share at a time; a fixed number, so that results do not depend on the number of cores
+_TASKS = 8  # tasks that threads share at a time; fixed, so that results do not depend on the number of cores
 
 
 class Index:
@@ -29,20 +21,7 @@ class Index:
     n_components: int
 
     def best_matches(self, queries: MatrixLike, top: int) -> tuple[np.ndarray, np.ndarray]:
-        """The candidates that match each query best, and their cosines; as the function `best_matches`.
-
-        Parameters
-        ----------
-        queries : array of shape (n_queries, c)
-            Scores in the common space.
-        top : int
-            How many to return; all candidates if there are fewer.
-
-        Returns
-        -------
-        indices : int array of shape (n_queries, top)
-        similarities : float array of shape (n_queries, top)
-        """
+        """The `top` candidates that match each query best, and their cosines, as the function `best_matches` does."""
         queries = checked(queries, "queries", can_be_empty=True)
         if queries.shape[1] != self.n_components:
             raise ValueError(
@@ -58,8 +37,8 @@ class Index:
 class ExactIndex(Index):
     """Candidates for many calls of `best_matches`: each query is compared with all of them.
 
-    In addition to the answers it needs one copy of the candidates, and per core 128 x 8,192 cosines, or 128 x 2 `top`
-    if that is more.
+    In addition to the results it needs memory for one copy of the candidates and, per core, for 128 x 8,192 cosines, or
+    128 x 2 `top` if that is more.
 
     Parameters
     ----------
@@ -74,21 +53,7 @@ class ExactIndex(Index):
 
     @classmethod
     def of_some(cls, candidates: MatrixLike, n_all: int, top: int) -> Self:
-        """An index of some candidates, whose cosines are the same, bit by bit, as in a search of all for `top`.
-
-        Parameters
-        ----------
-        candidates : array of shape (n_candidates, c)
-            Scores in the common space.
-        n_all : int
-            How many candidates there are elsewhere and here.
-        top : int
-            How many are searched for.
-
-        Returns
-        -------
-        ExactIndex
-        """
+        """An index of some of `n_all` candidates; its cosines are bit by bit those of a search of all for `top`."""
         index = cls(candidates)
         index._tile = _tile_of(n_all, min(top, n_all))
         return index
@@ -109,7 +74,7 @@ class ExactIndex(Index):
         return indices, similarities
 
     def _search(self, queries: np.ndarray, tiles: list[slice], top: int) -> tuple[np.ndarray, np.ndarray]:
-        """Tasks of 128 queries each; a few queries are compared with parts of the candidates instead."""
+        """Search in tasks of 128 queries; for few queries, each task has a part of the candidates instead."""
         parts = [queries[start : start + QUERIES] for start in range(0, len(queries), QUERIES)]
         n_runs = min(len(tiles), -(-_TASKS // len(parts)))
         runs = [[tiles[i] for i in run] for run in np.array_split(np.arange(len(tiles)), n_runs)]
@@ -128,7 +93,7 @@ class ExactIndex(Index):
             candidates = self._units[tile]
             np.matmul(queries, padded(candidates, size).T.astype(precise, copy=False), out=cosines)
             values = cosines[:n, : len(candidates)].astype(dtype, copy=False)
-            if best is None or best[0].shape[1] < top:  # not all places taken yet
+            if best is None or best[0].shape[1] < top:  # fewer than `top` candidates so far
                 order = _largest(values, min(top, len(candidates)))
                 found = order + tile.start, np.take_along_axis(values, order, axis=1)
                 best = found if best is None else _merged([best, found], top)
@@ -152,7 +117,7 @@ def best_matches(
     top : int
         How many to return; all candidates if there are fewer.
     index : ApproximateIndex or ExactIndex, optional
-        Made from the same candidates, to be searched instead of them.
+        An index made from the same candidates, which is searched instead of them.
 
     Returns
     -------
@@ -175,8 +140,8 @@ def _tile_of(n_candidates: int, top: int) -> int:
 
 
 def _improve(indices: np.ndarray, similarities: np.ndarray, values: np.ndarray, start: int) -> None:
-    """Put the larger of new `values` among the best of each query; candidates seen before win ties."""
-    rows, columns = np.nonzero(values > similarities[:, -1:])  # few, after the first tiles
+    """Put new `values` among the best of each query where they are larger; earlier candidates win ties."""
+    rows, columns = np.nonzero(values > similarities[:, -1:])  # few of them after the first tiles
     if not len(rows):
         return
     top = indices.shape[1]
