@@ -22,9 +22,9 @@ def summary_of(model: "BilingualModel") -> dict[str, Any]:
         "documents": model.n_documents_,
         "words": [len(vectorizer.words_) for vectorizer in model.vectorizers_],
         "words_used": int(scca.x_weights_.any(axis=1).sum()),
-        "documents_used": None if scca.anchors is None else second_used,
+        "documents_used": None if model.anchors is None else second_used,
     }
-    if scca.anchors is None:
+    if model.anchors is None:
         summary |= {"mate_words_used": second_used} | _held_out_summary(model)
     return summary | {"largest_dual_gap": float(scca.dual_gap_.max())}
 
