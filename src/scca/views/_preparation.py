@@ -139,7 +139,7 @@ class Preparation:
         return factors if self.feature_weights is None else factors * self.feature_weights
 
     def transform(self, samples: MatrixLike | Compressed | BlockRows) -> Any:
-        """The prepared samples, one row per sample: a FeatureView, or a BlockView of samples elsewhere."""
+        """The prepared samples, one row per sample: a FeatureView, or a BlockView of remote samples."""
         if not isinstance(samples, BlockRows):
             return self.view(samples)
         size, square = (0.0, 0.0) if samples.is_sparse else summed(_sizes, [samples, samples.counted], self)
