@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import NMF
 from sklearn.preprocessing import normalize
 
-from scca import AnchoredCCA
+from scca import AnchoredCCA, SparseCCA
 from scca.readers import PairedText
 from scca.text import BilingualModel, TextVectorizer
 
