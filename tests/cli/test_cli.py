@@ -1,4 +1,4 @@
-"""The real command, run as a process on real files."""
+"""The command on real files: in this process, and in one of its own where signals, pipes and devices count."""
 
 import gzip
 import importlib.util
@@ -13,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from commands import COMMAND, refused, run, write_lines
+from commands import COMMAND, refused, run, run_process, write_lines
 from subprocesses import start_program
 
 import scca
@@ -117,17 +117,16 @@ class TestMates:
         assert {candidate["similarity"] for candidate in first["candidates"]} == {0.0}
 
     @pytest.mark.parametrize("more", [("--json",), ("--top", 50)])
-    def test_blocks_of_queries_do_not_show(self, folder, more):
+    def test_blocks_of_queries_do_not_show(self, folder, more, monkeypatch):
+        import scca.readers as readers
+        import scca.text._mate_search as search
+
         command = ("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", *more)
         whole = run(*command, cwd=folder)
-        program = (
-            "import scca.text, scca.text._mate_search as search; real = scca.text.stream_documents; search._BLOCK = 7\n"
-            "scca.text.stream_documents = lambda path, **options: real(path, 7, **options)\n"
-            "from scca.cli import main; main()"
-        )
-        blocks = subprocess.run(
-            [sys.executable, "-c", program, *map(str, command)], cwd=folder, capture_output=True, text=True
-        )
+        stream = readers.stream_documents
+        monkeypatch.setattr(search, "_BLOCK", 7)
+        monkeypatch.setattr(readers, "stream_documents", lambda path, **options: stream(path, 7, **options))
+        blocks = run(*command, cwd=folder)
         assert (blocks.stdout, blocks.stderr) == (whole.stdout, whole.stderr)
 
     def test_answers_come_before_all_queries_are_read(self, folder):
@@ -374,7 +373,7 @@ class TestRefused:
         assert "does not exist; make it first" in message
 
     def test_debug_shows_the_traceback(self, tmp_path):
-        done = run("explain", tmp_path / "none.scca", "--debug", check=False)
+        done = run_process("explain", tmp_path / "none.scca", "--debug", check=False)
         assert done.returncode != 0
         assert "Traceback" in done.stderr
 
@@ -507,14 +506,8 @@ def test_translate_answers_for_the_known_words(folder, tmp_path):
     answers = run("translate", "model.scca", "--words", listed, "--json", cwd=folder, check=False)
     assert [item["known"] for item in json.loads(answers.stdout)] == [True, False]
     assert "needs a word" in refused("translate", "model.scca", cwd=folder)
-    piped = subprocess.run(
-        [*COMMAND, "translate", "model.scca", "--words", "-"],
-        input="water\n",
-        cwd=folder,
-        capture_output=True,
-        text=True,
-    )
-    assert (piped.returncode, piped.stderr) == (0, "")
+    piped = run("translate", "model.scca", "--words", "-", cwd=folder, stdin=b"water\n")
+    assert piped.stderr == ""
     assert piped.stdout.startswith("water (en")
 
 

@@ -1,5 +1,7 @@
 """Commands on a real cluster: the same model as here, mates as Parquet files, and one line when something is wrong."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from commands import run
@@ -9,6 +11,7 @@ from scca.datasets import load_trilingual
 
 pytest.importorskip("distributed")
 
+from scca import distributed
 from scca.distributed import local_cluster
 
 
@@ -83,7 +86,7 @@ def test_contradictory_options_are_wrong_calls(files, tmp_path, options, complai
 
 
 def test_a_scheduler_that_is_not_there_is_one_line(files, tmp_path, monkeypatch):
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
+    monkeypatch.setattr(distributed, "connect", partial(distributed.connect, timeout=1))
     found = fit(files, tmp_path / "m.scca", "--scheduler", "tcp://127.0.0.1:9")
     assert found.returncode == 1
     assert found.stderr.startswith("scca: there is no scheduler at tcp://127.0.0.1:9")

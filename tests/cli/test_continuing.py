@@ -48,7 +48,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("corpus")
     corpus = load_trilingual()
     for language in ("en", "fr"):
-        (folder / f"a.{language}").write_text("\n".join(getattr(corpus, language)[:80]) + "\n", encoding="utf-8")
+        (folder / f"a.{language}").write_text("\n".join(getattr(corpus, language)[:40]) + "\n", encoding="utf-8")
     return folder
 
 

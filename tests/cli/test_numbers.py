@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from commands import COMMAND, run, write_lines
+from commands import run, write_lines
 
 import scca
 from scca.cli._refusing import refuse_numbers
@@ -296,15 +296,11 @@ class TestCommand:
 
     def test_standard_input(self, views, tmp_path):
         views[0].to_csv(tmp_path / "a.csv", index=False)
-        done = subprocess.run(
-            [*COMMAND, "fit", "-", "a.csv", "-o", "m.scca"],
-            input=(tmp_path / "a.csv").read_bytes(),
-            cwd=tmp_path,
-            capture_output=True,
-        )
+        piped = (tmp_path / "a.csv").read_bytes()
+        done = run("fit", "-", "a.csv", "-o", "m.scca", cwd=tmp_path, check=False, stdin=piped)
         assert done.returncode == 1
-        assert b"standard input and a.csv are tables of numbers" in done.stderr
-        assert b'X = pandas.read_csv("first.csv")  # store what came through the pipe there' in done.stderr
+        assert "standard input and a.csv are tables of numbers" in done.stderr
+        assert 'X = pandas.read_csv("first.csv")  # store what came through the pipe there' in done.stderr
 
     def test_a_blank_document_is_noted_once(self, tmp_path):
         write_lines(tmp_path / "a.en", ["one cat", "", "a dog"])
