@@ -3,20 +3,27 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-oldest coverage lint package benchmark clean
+# Tests of one file stay together where they can, and share what they are given.
+IN_PARALLEL := -n 2 --dist worksteal
+
+.PHONY: demo test test-all test-oldest coverage lint package benchmark clean
 
 demo: $(VENV)/.demo
 	$(BIN)/scca demo
 
+# In a few minutes; what it leaves out is said at its end.
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest $(IN_PARALLEL) -m "not slow"
+
+test-all: $(VENV)/.dev
+	$(BIN)/python -m pytest $(IN_PARALLEL)
 
 # With the lowest versions that pyproject.toml allows; their wheels are for Python 3.11 and 3.12.
 test-oldest: $(VENV)-oldest/.test
-	$(VENV)-oldest/bin/python -m pytest -n 2
+	$(VENV)-oldest/bin/python -m pytest $(IN_PARALLEL)
 
 coverage: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term --cov-report=html
+	$(BIN)/python -m pytest $(IN_PARALLEL) --cov --cov-report=term --cov-report=html
 
 # The wheel and the sdist are built, and the wheel is tried in an environment that has nothing else.
 package: $(VENV)/.dev
