@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from repeats import few_or_many
 from scipy.stats import binom, spearmanr
 from sklearn.exceptions import ConvergenceWarning
 
@@ -109,18 +110,19 @@ class TestPermutationTest:
 
     @pytest.mark.filterwarnings("ignore::UserWarning")
     @pytest.mark.parametrize(("model", "cv"), [(factors(1), 2), (anchored(1), 2), (KernelCCA(1), None)])
-    def test_noise_is_significant_as_often_as_said(self, model, cv):
+    @few_or_many(25, 100)
+    def test_noise_is_significant_as_often_as_said(self, model, cv, n_sets):
         """With 4 permutations p <= 0.2 means: the largest of 5 exchangeable values, which has probability 0.2.
 
-        Of 100 independent data sets the number is binomial; outside its central 99.9 % the test is wrong.
+        Of independent data sets the number is binomial; outside its central 99.9 % the test is wrong.
         """
         rng = np.random.default_rng(7)
         n_small = 0
-        for seed in range(100):
+        for seed in range(n_sets):
             X, Y = rng.standard_normal((12, 4)), rng.standard_normal((12, 3))
             test = permutation_test(model, X, Y, n_permutations=4, cv=cv, random_state=seed)
             n_small += test.p_values[0] <= 0.2
-        low, high = binom.interval(0.999, 100, 0.2)
+        low, high = binom.interval(0.999, n_sets, 0.2)
         assert low <= n_small <= high
 
     @pytest.mark.parametrize("model", [anchored(2), KernelCCA(2, regularization=0.5)])

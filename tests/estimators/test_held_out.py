@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from repeats import few_or_many
 from scipy.stats import binom
 
 from scca import DataWarning, EvidenceWarning, SparseCCA, SparseCCACV
@@ -101,14 +102,15 @@ class TestPValues:
         p = p_values(np.ones((8, 2)), np.arange(16.0).reshape(8, 2), alone(8), np.random.default_rng(0))
         assert (p == 1).all()
 
-    def test_have_their_level_under_independence(self):
-        """Of 400 p-values at most .05 with probability .05 each; the number lies in the central 99.9 % of binomials."""
+    @few_or_many(100, 400)
+    def test_have_their_level_under_independence(self, n_sets):
+        """p-values are at most .05 with probability .05 each; the number lies in the central 99.9 % of binomials."""
         small = 0
-        for seed in range(400):
+        for seed in range(n_sets):
             rng = np.random.default_rng(seed)
             A, B = rng.standard_normal((2, 10, 2))
             small += p_values(A, B, alone(10), rng)[0] <= 0.05
-        low, high = binom.interval(0.999, 400, 0.05)
+        low, high = binom.interval(0.999, n_sets, 0.05)
         assert low <= small <= high
 
 
@@ -174,22 +176,24 @@ class TestRefittedTest:
         ranks = np.min([[np.sum(values >= value) for value in values] for values in statistics], axis=0)
         return np.mean(ranks <= ranks[0])
 
-    def test_has_its_level_under_independence(self, monkeypatch):
-        """Within the central 99.9 %, of 200."""
-        p = [whitened_test(monkeypatch, *noise(seed, 20, 4, 4), alone(20), seed).p_value for seed in range(200)]
-        low, high = binom.interval(0.999, 200, 0.05)
+    @few_or_many(50, 200)
+    def test_has_its_level_under_independence(self, monkeypatch, n_sets):
+        """Within the central 99.9 %."""
+        p = [whitened_test(monkeypatch, *noise(seed, 20, 4, 4), alone(20), seed).p_value for seed in range(n_sets)]
+        low, high = binom.interval(0.999, n_sets, 0.05)
         assert low <= np.sum(np.array(p) <= 0.05) <= high
 
-    def test_whole_groups_change_places(self, monkeypatch):
+    @few_or_many(20, 60)
+    def test_whole_groups_change_places(self, monkeypatch, n_sets):
         """Independent subjects, whose copies alone agree: at level by groups, and never without."""
         p, p_alone = [], []
-        for seed in range(60):
+        for seed in range(n_sets):
             X, Y, subjects = near_copies(seed, 12, 3, 4)
             p.append(whitened_test(monkeypatch, X, Y, Groups.of(subjects, len(X)), seed).p_value)
             p_alone.append(whitened_test(monkeypatch, X, Y, alone(len(X)), seed).p_value)
-        low, high = binom.interval(0.999, 60, 0.05)
+        low, high = binom.interval(0.999, n_sets, 0.05)
         assert low <= np.sum(np.array(p) <= 0.05) <= high
-        assert np.sum(np.array(p_alone) <= 0.05) > 30
+        assert np.sum(np.array(p_alone) <= 0.05) > n_sets / 2
 
     def test_does_not_depend_on_the_units_of_a_view(self, monkeypatch):
         """In single precision."""
@@ -331,7 +335,13 @@ class TestNoLeak:
 
     @quietly
     @pytest.mark.parametrize(
-        ("n", "p", "n_components", "n_sets"), [(40, 10, 3, 100), (100, 20, 3, 60), (40, 120, 2, 40)]
+        ("n", "p", "n_components", "n_sets"),
+        [
+            *((40, 10, 3, 25), (100, 20, 3, 15), (40, 120, 2, 20)),
+            pytest.param(40, 10, 3, 100, marks=pytest.mark.slow),
+            pytest.param(100, 20, 3, 60, marks=pytest.mark.slow),
+            pytest.param(40, 120, 2, 40, marks=pytest.mark.slow),
+        ],
     )
     def test_of_independent_views(self, n, p, n_components, n_sets):
         models = [SparseCCA(n_components).fit(*noise(seed, n, p, p)) for seed in range(n_sets)]
@@ -345,10 +355,11 @@ class TestNoLeak:
         assert low <= sum(model.p_value_ <= 0.05 for model in models) <= high
 
     @quietly
-    def test_of_planted_factors(self):
+    @few_or_many(15, 60)
+    def test_of_planted_factors(self, n_sets):
         """Claims beside 4,000 new samples: too low by no more than .08 on average, and hardly too high."""
         errors, inside = [], []
-        for seed in range(60):
+        for seed in range(n_sets):
             rng = np.random.default_rng(seed)
             X, Y = rng.standard_normal((2, 4080, 12))
             for j, r in enumerate((0.85, 0.6)):
@@ -358,10 +369,10 @@ class TestNoLeak:
             truth = np.array([np.corrcoef(A[:, j], B[:, j])[0, 1] for j in range(2)])
             errors.append(model.held_out_correlations_ - truth)
             inside.append((model.held_out_intervals_[:, 0] <= truth) & (truth <= model.held_out_intervals_[:, 1]))
-        error, spread = np.mean(errors, axis=0), np.std(errors, axis=0) / np.sqrt(60)
+        error, spread = np.mean(errors, axis=0), np.std(errors, axis=0) / np.sqrt(n_sets)
         assert (error > -0.08 - 2 * spread).all()
         assert (error < 0.02 + 2 * spread).all()
-        assert (np.sum(inside, axis=0) >= binom.ppf(0.001, 60, 0.95)).all()
+        assert (np.sum(inside, axis=0) >= binom.ppf(0.001, n_sets, 0.95)).all()
 
     def test_folds_know_nothing_of_the_pairs_left_out(self):
         """Of pairs with changed rows, folds that leave these out have the same components: the same scores of others.
@@ -592,18 +603,20 @@ class TestAuto:
         made = (make_planted(n, 40, 30, n_factors=n_factors, random_state=s, **PLANTED) for s in range(n_seeds))
         return np.array([SparseCCA("auto", held_out=0, **settings).fit(*m.views).n_components_ for m in made])
 
+    @few_or_many(5, 20)
     @pytest.mark.parametrize(("n_factors", "n"), [(1, 300), (3, 300), (3, 60)])
-    def test_the_planted_number_is_found(self, n_factors, n):
-        """Never fewer; more in 1 of 12: no more of 20 than the binomial's 99.9 % point."""
-        found = self.counts(n_factors, 20, n)
+    def test_the_planted_number_is_found(self, n_factors, n, n_sets):
+        """Never fewer; more in 1 of 12: no more than the binomial's 99.9 % point."""
+        found = self.counts(n_factors, n_sets, n)
         assert found.min() == n_factors
-        assert np.sum(found > n_factors) <= binom.ppf(0.999, 20, 1 / 12)
+        assert np.sum(found > n_factors) <= binom.ppf(0.999, n_sets, 1 / 12)
 
-    def test_as_often_where_samples_are_not_scaled(self):
+    @few_or_many(10, 40)
+    def test_as_often_where_samples_are_not_scaled(self, n_sets):
         """The ridge is beside samples of a squared norm of about 100."""
-        found = self.counts(3, 40, scale=None, ridge=30.0)
+        found = self.counts(3, n_sets, scale=None, ridge=30.0)
         assert found.min() == 3
-        assert np.sum(found > 3) <= binom.ppf(0.999, 40, 1 / 12)
+        assert np.sum(found > 3) <= binom.ppf(0.999, n_sets, 1 / 12)
 
     def test_is_a_fit_to_that_number(self):
         X, Y = make_planted(200, 40, 30, n_factors=3, random_state=0, **PLANTED).views

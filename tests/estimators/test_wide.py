@@ -43,7 +43,14 @@ def test_same_model_in_tiles_from_a_file(settings, order, tmp_path, monkeypatch)
     np.testing.assert_allclose(found.transform(X), expected.transform(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("settings", [{}, {"held_out": 0, "rendering": "dense"}], ids=["defaults", "dense"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"held_out": 2}, id="two folds"),
+        pytest.param({}, id="defaults", marks=pytest.mark.slow),
+        pytest.param({"held_out": 0, "rendering": "dense"}, id="dense"),
+    ],
+)
 @pytest.mark.parametrize("mapped", [False, True], ids=["memory", "file"])
 def test_no_copy_of_the_whole(settings, mapped, tmp_path, monkeypatch):
     X, Y = pair(200, 20_000, 50)  # 16 MB; weights and loadings take 0.3 MB each

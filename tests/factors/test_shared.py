@@ -131,7 +131,7 @@ def by_products(monkeypatch):
     monkeypatch.setattr(module, "_FEW", 0)
     monkeypatch.setattr(module, "_MOST_FEATURES", 0)
     monkeypatch.setattr(products, "_MOST_COUPLED", 20)
-    monkeypatch.setattr(products, "_ROWS", 7)
+    monkeypatch.setattr(products, "_ROWS", 43)
 
 
 @pytest.mark.parametrize("n_views", [2, 3])
