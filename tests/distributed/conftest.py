@@ -15,7 +15,7 @@ def cluster():
         yield client
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def _breakable():
     with local_cluster(3, memory_limit=0) as client:
         yield client

@@ -61,7 +61,7 @@ def undisturbed(pair):
         return model().fit(*pair)
 
 
-@pytest.fixture(params=["scattered", "from files"])
+@pytest.fixture(params=["scattered", pytest.param("from files", marks=pytest.mark.slow)])
 def source(request, pair, tmp_path):
     """A function from a client to views in blocks."""
     if request.param == "scattered":
@@ -72,12 +72,16 @@ def source(request, pair, tmp_path):
     return lambda client: read_rows(client, *files, n_blocks=5)
 
 
+SOURCES = pytest.mark.parametrize("source", ["scattered", "from files"], indirect=True)
+
+
 @pytest.fixture(params=[1 << 16, 0], ids=["arguments in the graph", "arguments sent beforehand"])
 def arguments(request, monkeypatch):
     monkeypatch.setattr(blocks, "_IN_GRAPH", request.param)
 
 
 class TestAWorkerKilled:
+    @SOURCES
     @pytest.mark.parametrize("moment", MOMENTS)
     def test_in_mid_fit_changes_nothing(self, breakable, source, undisturbed, at_pass, moment):
         at_pass(20, moment, lambda: kill_worker(breakable))
@@ -312,6 +316,7 @@ class TestAnInterruptedClient:
 
 
 class TestWhatIsLeft:
+    @SOURCES
     @pytest.mark.usefixtures("arguments")
     def test_after_a_fit_is_the_blocks(self, cluster, source):
         before = keys_of(cluster)

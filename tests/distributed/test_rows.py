@@ -33,16 +33,17 @@ def halves(pair):
 
 
 class TestTheModel:
-    def test_is_the_same_for_any_number_of_workers(self):
+    @pytest.mark.parametrize("most", [2, pytest.param(4, marks=pytest.mark.slow)])
+    def test_is_the_same_for_any_number_of_workers(self, most):
         pair = sparse_pair()
         expected = in_memory(pair)
         with local_cluster(1, memory_limit=0) as client:
-            for n_workers in (1, 2, 3, 4):
+            for n_workers in range(1, most + 1):
                 client.cluster.scale(n_workers)
                 client.wait_for_workers(n_workers, timeout=60)
                 assert cosines(model().fit(*scatter(client, *pair)), expected).min() > 1 - 1e-6
 
-    @pytest.mark.parametrize("n_blocks", [1, 2, 7, 240])
+    @pytest.mark.parametrize("n_blocks", [1, 7, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 240))])
     def test_is_the_same_for_any_number_of_blocks(self, cluster, n_blocks):
         pair = planted_pair()
         found = model().fit(*scatter(cluster, *pair, n_blocks=n_blocks))

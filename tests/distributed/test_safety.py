@@ -59,12 +59,12 @@ def security_of(certificate):
     return Security(require_encryption=True, tls_ca_file=certificate["cert"], **settings)
 
 
-@pytest.fixture
-def encrypted(tmp_path, certificate):
+@pytest.fixture(scope="module")
+def encrypted(tmp_path_factory, certificate):
     options = [
         f"--tls-{name}={certificate[part]}" for name, part in (("ca-file", "cert"), ("cert", "cert"), ("key", "key"))
     ]
-    with machines(tmp_path / "tls", 1, *options) as started:
+    with machines(tmp_path_factory.mktemp("encrypted") / "tls", 1, *options) as started:
         yield started
 
 
@@ -83,7 +83,7 @@ class TestEncryption:
             connect(encrypted.address, timeout=3)
 
     def test_of_a_local_cluster(self, certificate):
-        X, Y = planted_pair()
+        X, Y = planted_pair(n=80, p=15, q=12)
         with local_cluster(1, memory_limit=0, security=security_of(certificate)) as client:
             assert client.scheduler.address.startswith(f"tls://{LOOPBACK}:")
             assert model().fit(*scatter(client, X, Y)).n_components_ == 3

@@ -258,7 +258,7 @@ def kill_once(marker):
 
 
 class TestLostWorkers:
-    def test_what_one_did_is_done_again(self, tmp_path):
+    def test_what_one_did_is_done_again(self, breakable, tmp_path):
         marker = str(tmp_path / "killed")
 
         def compute(number):
@@ -266,9 +266,9 @@ class TestLostWorkers:
                 kill_once(marker)
             return number**2
 
-        with local_cluster(2) as client, tasks_on(client):
+        with tasks_on(breakable):
             assert run_tasks(compute, range(12), 12, "numbers") == [i**2 for i in range(12)]
-            assert left_on(client) is None
+            assert left_on(breakable) is None
         assert os.path.exists(marker)
 
     def test_the_function_is_sent_again_if_all_are_lost(self, tmp_path):
