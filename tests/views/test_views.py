@@ -172,7 +172,7 @@ class TestKernel:
     def test_bad_kernels(self, rng):
         with pytest.raises(ValueError, match=r"kernel must be a callable or one of .*; got 'gauss'"):
             Kernel("gauss")
-        with pytest.raises(ValueError, match=r"linear kernel takes no kernel_params; got \{'gamma': 1\}"):
+        with pytest.raises(ValueError, match=r"the linear kernel takes no parameters; got \{'gamma': 1\}"):
             Kernel("linear", {"gamma": 1})
         with pytest.raises(
             ValueError, match="the kernel matrix must be positive semi-definite; its smallest eigenvalue is"
