@@ -239,6 +239,30 @@ class TestFactors:
         ):
             np.testing.assert_allclose(mine, other, atol=1e-7)
 
+    def test_one_kernel_is_that_of_y_and_two_are_those_of_both(self, pairs, new_pairs):
+        """A view with a kernel has weights on its samples."""
+        wide = Kernel("rbf", gamma=0.01)
+        shapes = {"linear": (50, 40), wide: (50, 80), (wide, "linear"): (80, 40), (wide, LINEAR): (80, 80)}
+        for kernel, (m, q) in shapes.items():
+            model = factors(2, kernel=kernel).fit(*pairs)
+            assert (len(model.x_weights_), len(model.y_weights_)) == (m, q)
+            assert model.score(*new_pairs) > 0.1
+        one, two = (factors(2, kernel=kernel).fit(*pairs) for kernel in (wide, ["linear", wide]))
+        np.testing.assert_array_equal(one.y_weights_, two.y_weights_)
+
+    def test_a_linear_kernel_means_features_however_it_is_named(self, pairs):
+        for kernel in (Kernel("linear"), ("linear", Kernel())):
+            model = factors(2, kernel=kernel).fit(*pairs)
+            np.testing.assert_array_equal(model.y_weights_, factors(2).fit(*pairs).y_weights_)
+
+    def test_kernels_of_swapped_views_are_swapped(self, pairs, new_pairs):
+        settings = {"feature_weights": None, "tol": 1e-10}
+        wide = Kernel("rbf", gamma=0.01)
+        given = factors(2, kernel=(wide, LINEAR), **settings).fit(*pairs).transform_pair(*new_pairs)
+        swapped = factors(2, kernel=(LINEAR, wide), **settings).fit(*pairs[::-1]).transform_pair(*new_pairs[::-1])
+        for mine, other in zip(given, swapped[::-1], strict=True):
+            np.testing.assert_allclose(mine, other, atol=1e-6 * np.abs(other).max())
+
     def test_a_precomputed_kernel_is_the_linear_kernel_of_the_same_features(self, pairs):
         X, Y = pairs
         settings = {"feature_weights": None, "tol": 1e-10, "scale": "rows"}
