@@ -71,3 +71,9 @@ def test_scikit_learn_may_ask_about_a_wrong_setting(X, Y, value):
     """Its searches read an estimator's tags before they fit it."""
     with pytest.raises(ValueError, match="representation must be"):
         cross_val_score(anchored(1, representation=value), X, Y, cv=2, error_score="raise")
+
+
+@pytest.mark.parametrize("anchors", ["sequential", "cross-energy", [0, 1]])
+def test_candidates_are_for_the_best_objective(X, Y, anchors):
+    with pytest.raises(ValueError, match='^n_candidates is for anchors="best-objective"; got it with .*: leave it out'):
+        AnchoredCCA(2, anchors=anchors, n_candidates=3).fit(X, Y)
