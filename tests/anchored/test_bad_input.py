@@ -41,7 +41,7 @@ def test_odd_penalties(X, Y, name, value):
 
 
 def test_gamma_may_be_nothing(X, Y):
-    assert anchored(1, mu="auto*0.01", gamma=0).fit(X, Y).gamma_[0] == 0
+    assert anchored(1, mu="auto*0.01", gamma=0, feature_weights="shared").fit(X, Y).gamma_[0] == 0
 
 
 @pytest.mark.parametrize("value", ["x", "best", "random", {}, 3, True, b"best", np.array([[0]]), [0.5]])
