@@ -18,7 +18,7 @@ STORAGES = {"dense": np.asarray, "csc": sp.csc_array, "csr": sp.csr_array}
 
 
 @pytest.fixture(params=["compiled", "plain"])
-def any_setting(request, monkeypatch):
+def either(request, monkeypatch):
     """Run with the compiled functions, and with the Python functions they were compiled from."""
     if request.param == "plain":
         for module, name in COMPILED:

@@ -14,7 +14,7 @@ COMPILED = ["_by_sample", "_by_count", "_add_products", "_add_products_within"]
 
 
 @pytest.fixture(params=["compiled", "plain"])
-def any_setting(request, monkeypatch):
+def either(request, monkeypatch):
     """Run with the compiled functions, and with the Python functions they were compiled from."""
     if request.param == "plain":
         for name in COMPILED:

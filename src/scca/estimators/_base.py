@@ -20,7 +20,7 @@ from ..parallel import check_n_jobs
 from ..retrieval import average_precision
 from ..samples import Groups, Views, remote_blocks_of
 from ..views import SCALES, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
-from ._low_rank_kernel import parsed_kernel
+from ._low_rank_kernel import is_named, parsed_kernel
 from ._remote import remote_pair
 
 __all__ = ["PairedTransformer"]
@@ -52,7 +52,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def _dual_views(self) -> tuple[str, ...]:
         """Which of "X" and "Y" have weights on their samples."""
-        return tuple(name for name, kernel in zip(_NAMES, self._given_kernels, strict=True) if kernel != "linear")
+        kernels = zip(_NAMES, self._given_kernels, strict=True)
+        return tuple(name for name, kernel in kernels if not is_named(kernel, "linear"))
 
     @abstractmethod
     def _settings(self) -> Any:
@@ -148,8 +149,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """How the views are read, by the parameters that all estimators have, checked."""
         check_flag(self.center, "center")
         check_n_jobs(self.n_jobs)
-        parsed = [(None, None) if given == "linear" else parsed_kernel(given) for given in self._given_kernels]
-        kernels, low_rank = zip(*parsed, strict=True)
+        kernels, low_rank = zip(*map(parsed_kernel, self._given_kernels), strict=True)
         pair = self.scale if isinstance(self.scale, tuple | list) and len(self.scale) == 2 else (self.scale,) * 2
         for name, scale, kernel in zip(_NAMES, pair, kernels, strict=True):
             check_choice(scale, "scale", ("auto", *SCALES))
@@ -306,8 +306,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return scores
 
     def _is_precomputed(self, name: str) -> bool:
-        kernel = self._given_kernels[_NAMES.index(name)]
-        return getattr(kernel, "function", kernel) == "precomputed"
+        return is_named(self._given_kernels[_NAMES.index(name)], "precomputed")
 
     def _check_diagonal(self, diagonal: Any, name: str, n: int) -> np.ndarray:
         if not self._is_precomputed(name):
