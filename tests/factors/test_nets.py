@@ -6,7 +6,6 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import scca.factors.products as products
-import scca.factors.selection as module
 import scca.parallel._tasks as working
 from scca import solve_component
 from scca.factors.products import grams
@@ -26,7 +25,6 @@ def view(request, rng, monkeypatch):
     """Few rows, coordinates and products at a time, so that none is the whole."""
     monkeypatch.setattr(products, "_ROWS", 7)
     monkeypatch.setattr(products, "_AT_ONCE", 5)
-    monkeypatch.setattr(module, "_FIRST", 3)
     X = np.maximum(rng.standard_normal((60, 40)) - 0.5, 0)
     X[:, 7] = X[:, 3]
     features = Preparation.fit(X).transform(X)
@@ -41,7 +39,7 @@ def as_matrix(view):
 
 
 def nets_of(view, T, **effort):
-    effort = {"tol": 1e-10, "max_iter": 1000} | effort
+    effort = {"tol": 1e-10, "max_iter": 1000, "room": 3} | effort
     return Nets(view, view.rmatmat(T), np.sum(T**2, axis=0), RIDGE, **effort)
 
 
