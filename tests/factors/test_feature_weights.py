@@ -173,5 +173,6 @@ def test_bad_settings_are_refused(views):
     for value in (0, 1.5, "all"):
         with pytest.raises(ValueError, match="n_features must be"):
             SparseCCA(1, n_features=value).fit(*views)
-    with pytest.raises(ValueError, match="n_features must be"):
-        KernelCCA(1, feature_weights="shared", n_features="auto").fit(*views)
+    for model in (KernelCCA, AnchoredCCA):
+        with pytest.raises(ValueError, match="n_features must be"):
+            model(1, feature_weights="shared", n_features="auto").fit(*views)

@@ -8,7 +8,7 @@ import pytest
 from repeats import few_or_many
 from scipy.stats import binom
 
-from scca import DataWarning, EvidenceWarning, SparseCCA, SparseCCACV
+from scca import DataWarning, EvidenceWarning, Kernel, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.factors import chance, constants, fit, prepare
 from scca.factors.chance import Sharing, associations, p_values, refitted_test, verdict, window_strengths
@@ -630,7 +630,8 @@ class TestAuto:
 
     def test_how_weights_are_rendered_does_not_change_the_number(self):
         X, Y = make_planted(200, 40, 30, n_factors=3, random_state=1, **PLANTED).views
-        settings = ({}, {"rendering": "dense"}, {"mu": "auto*5"}, {"kernel": "linear"})
+        on_samples = {"kernel": Kernel("polynomial", degree=1, coef0=0, gamma=1)}  # which is linear
+        settings = ({}, {"rendering": "dense"}, {"mu": "auto*5"}, on_samples)
         assert {SparseCCA("auto", held_out=0, **given).fit(X, Y).n_components_ for given in settings} == {3}
 
     def test_a_kernel_that_is_not_linear(self):
