@@ -53,7 +53,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def _dual_views(self) -> tuple[str, ...]:
         """Which of "X" and "Y" have weights on their samples."""
-        return tuple(name for name, kernel in zip(_NAMES, self._given_kernels, strict=True) if kernel != "linear")
+        functions = (getattr(kernel, "function", kernel) for kernel in self._given_kernels)
+        return tuple(name for name, function in zip(_NAMES, functions, strict=True) if function != "linear")
 
     @abstractmethod
     def _settings(self) -> Any:
