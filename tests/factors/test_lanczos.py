@@ -43,9 +43,7 @@ def test_singular_vectors_do_not_depend_on_how_they_are_found(rng, monkeypatch, 
     expected, Z = of_two(M, 5)
     monkeypatch.setattr(module, "_MANY", 100)
     calls = []
-    monkeypatch.setattr(
-        module, "leading_eigenvectors", lambda *given: calls.append(1) or leading_eigenvectors(*given)
-    )
+    monkeypatch.setattr(module, "leading_eigenvectors", lambda *given: calls.append(1) or leading_eigenvectors(*given))
     found, W = of_two(M, 5)
     assert calls
     np.testing.assert_allclose(found, expected, rtol=1e-12)

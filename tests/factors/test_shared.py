@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from oracles import prepare
-from scipy.linalg import block_diag, eigh
+from oracles import prepare, shared_problem
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
@@ -38,17 +37,6 @@ def prepared(X):
     return Preparation.fit(X).transform(X)
 
 
-def dense_solution(matrices, ridges, n_components):
-    """sum over u != v of C_vu w_u = sigma (C_vv + lambda_v) w_v, as one generalised symmetric eigenproblem."""
-    everything = np.hstack(matrices)
-    right = block_diag(*(A.T @ A for A in matrices))
-    left = everything.T @ everything - right
-    right += np.diag(np.concatenate([np.full(A.shape[1], ridge) for A, ridge in zip(matrices, ridges, strict=True)]))
-    values, W = eigh(left, right)
-    order = np.argsort(-values)[:n_components]
-    return values[order], everything @ W[:, order]
-
-
 def assert_same_factors(found, values, pooled):
     np.testing.assert_allclose(found.values, values, rtol=1e-7)
     np.testing.assert_allclose(found.scores.T @ found.scores, np.eye(len(values)), atol=1e-12)
@@ -66,7 +54,7 @@ def test_solve_the_problem_over_all_views(data, n_views, few, store, monkeypatch
         monkeypatch.setattr(place, "_TOLERANCE", 1e-9)  # which single precision does not reach
     views, ridges = [prepared(store(X)) for X in data[:n_views]], [0.3, 1.0, 0.5][:n_views]
     found = shared_factors(views, 3, ridges)
-    assert_same_factors(found, *dense_solution([prepare(X) for X in data[:n_views]], ridges, 3))
+    assert_same_factors(found, *shared_problem([prepare(X) for X in data[:n_views]], ridges, 3))
     assert found.converged.all()
 
 
@@ -101,7 +89,7 @@ def test_a_nonlinear_kernel(data):
     K = view.columns(np.arange(40))
     U, values, _ = np.linalg.svd(K)
     kept = values > 1e-10
-    assert_same_factors(found, *dense_solution([prepare(X), U[:, kept] * np.sqrt(values[kept])], [0.3, 0.3], 3))
+    assert_same_factors(found, *shared_problem([prepare(X), U[:, kept] * np.sqrt(values[kept])], [0.3, 0.3], 3))
     assert not np.allclose(K, rbf_kernel(Y, gamma=0.1))  # centred and scaled
 
 
