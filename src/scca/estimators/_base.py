@@ -43,6 +43,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     x_preparation_: Any
     y_preparation_: Any
     _transformed = "X"  # the view that `transform` reads
+    _chooses_features = False  # whether `n_features` may be "auto"
 
     @property
     @abstractmethod
@@ -172,7 +173,9 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _check_weighting(self) -> bool:
         """Whether features are weighted."""
         weighted = check_choice(self.feature_weights, "feature_weights", ("shared", None)) is not None
-        if self.n_features is None or (isinstance(self.n_features, str) and self.n_features == "auto"):
+        if self.n_features is None:
+            return weighted
+        if self._chooses_features and isinstance(self.n_features, str) and self.n_features == "auto":
             return weighted
         if isinstance(self.n_features, float | np.floating):
             if not 0 < self.n_features <= 1:
