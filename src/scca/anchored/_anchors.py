@@ -117,9 +117,9 @@ _STRATEGIES = '"sequential", "cross-energy", "best-objective" or a sequence of i
 
 def anchor_strategy(anchors: Any, n_anchors: int, n_components: int, n_candidates: int | None = None) -> AnchorStrategy:
     """The strategy for a user's `anchors`: a name, or a sequence of indices."""
+    if n_candidates is not None and not (isinstance(anchors, str) and anchors == "best-objective"):
+        raise ValueError(f'n_candidates is for anchors="best-objective"; got it with {shown(anchors)}: leave it out.')
     if isinstance(anchors, str):
-        if n_candidates is not None and anchors != "best-objective":
-            raise ValueError(f'n_candidates is for anchors="best-objective"; got it with {anchors!r}: leave it out.')
         if anchors == "sequential":
             return FixedOrder(range(n_anchors))
         if anchors == "cross-energy":

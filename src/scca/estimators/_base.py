@@ -52,7 +52,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def _dual_views(self) -> tuple[str, ...]:
         """Which of "X" and "Y" have weights on their samples."""
-        return tuple(name for name, kernel in zip(_NAMES, self._given_kernels, strict=True) if kernel != "linear")
+        return tuple(name for name in _NAMES if self._kernel_name(name) != "linear")
 
     @abstractmethod
     def _settings(self) -> Any:
@@ -306,8 +306,12 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return scores
 
     def _is_precomputed(self, name: str) -> bool:
+        return self._kernel_name(name) == "precomputed"
+
+    def _kernel_name(self, name: str) -> Any:
+        """The kernel of a view without its parameters."""
         kernel = self._given_kernels[_NAMES.index(name)]
-        return getattr(kernel, "function", kernel) == "precomputed"
+        return getattr(kernel, "function", kernel)
 
     def _check_diagonal(self, diagonal: Any, name: str, n: int) -> np.ndarray:
         if not self._is_precomputed(name):
