@@ -19,8 +19,8 @@ from ..factors import Prepared, Reading, unweighted_view
 from ..parallel import check_n_jobs
 from ..retrieval import average_precision
 from ..samples import Groups, Views, remote_blocks_of
-from ..views import SCALES, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
-from ._low_rank_kernel import is_named, parsed_kernel
+from ..views import SCALES, Kernel, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
+from ._low_rank_kernel import parsed_kernel
 from ._remote import remote_pair
 
 __all__ = ["PairedTransformer"]
@@ -354,6 +354,12 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.target_tags.two_d_labels = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def is_named(given: Any, name: str) -> bool:
+    """Whether a kernel as users name it is the one of this name; also before it is checked."""
+    function = given.function if isinstance(given, Kernel) else given
+    return isinstance(function, str) and function == name
 
 
 def _features_of(views: Views) -> list[Features]:
