@@ -150,7 +150,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """How the views are read, by the parameters that all estimators have, checked."""
         check_flag(self.center, "center")
         check_n_jobs(self.n_jobs)
-        kernels, low_rank = zip(*map(parsed_kernel, self._given_kernels), strict=True)
+        parsed = [(None, None) if is_named(given, "linear") else parsed_kernel(given) for given in self._given_kernels]
+        kernels, low_rank = zip(*parsed, strict=True)
         pair = self.scale if isinstance(self.scale, tuple | list) and len(self.scale) == 2 else (self.scale,) * 2
         for name, scale, kernel in zip(_NAMES, pair, kernels, strict=True):
             check_choice(scale, "scale", ("auto", *SCALES))
