@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import cho_solve, cholesky
 
 from .._compile import compiled
-from ..parallel import map_threads, parts
+from ..parallel import blas_threads_for, map_threads, one_blas_thread, parts
 from ..samples import summed
 from ..views import FeatureView, PrimalView, SparseStorage
 from ._covariances import covariance, sample_scale
-from ._triangle import Triangle
 
 __all__ = ["Products", "RidgeSolution", "correlate", "images", "score_rows"]
 
@@ -93,10 +93,12 @@ class Products:
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
         shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
         while True:
-            covariance_ = covariance(self.view, self.view, np.float32, self._coupled, self._coupled)
+            with one_blas_thread():  # threads share blocks of rows
+                covariance_ = covariance(self.view, self.view, np.float32, self._coupled, self._coupled)
             covariance_[np.diag_indices_from(covariance_)] += shift
             try:
-                self._triangle = Triangle(covariance_)
+                with blas_threads_for(covariance_.size):  # in place, by columns
+                    self._triangle = cholesky(covariance_.T, lower=True, overwrite_a=True, check_finite=False)
                 break
             except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
                 shift *= 10
@@ -105,7 +107,8 @@ class Products:
     def precondition(self, R: np.ndarray) -> np.ndarray:
         """Approximately (M'M + ridge)^-1 R: exact for the features that vary most, diagonal for the others."""
         out = R / self._squares[:, None]
-        out[self._coupled] = self._triangle.solve(R[self._coupled])
+        right = R[self._coupled].astype(np.float32)
+        out[self._coupled] = cho_solve((self._triangle, True), right, overwrite_b=True, check_finite=False)
         return out
 
 

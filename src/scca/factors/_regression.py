@@ -1,6 +1,5 @@
 """Ridge regression of many scores on the features of a large view."""
 
-from ..parallel import one_blas_thread
 from ..views import PrimalView
 from ._products import Products, RidgeSolution
 from ._scores import Scores, correlations
@@ -12,7 +11,6 @@ _TOLERANCE = 1e-8  # relative residual of the normal equations
 
 def ridge_weights(view: PrimalView, scores: Scores, ridge: float) -> RidgeSolution:
     """(M'M + ridge)^-1 M't for every column t of `scores`, by conjugate gradients on all columns at once."""
-    with one_blas_thread():  # the same order of sums for any number of threads
-        products = Products(view, ridge)
-        products.couple()
-        return products.solve(correlations([view], scores)[0], _TOLERANCE)
+    products = Products(view, ridge)
+    products.couple()
+    return products.solve(correlations([view], scores)[0], _TOLERANCE)

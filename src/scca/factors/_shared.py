@@ -87,8 +87,7 @@ def shared_factors(
     ranks = [min(view.shape) for view in features]
     large = max(ranks, default=0) > _FEW or views[0].shape[0] * sum(ranks) > _MOST_ENTRIES
     if (large or remote_blocks_of(views)) and len(features) == len(views):
-        with one_blas_thread():  # the same order of sums for any number of threads
-            return _orthonormal(*_by_features(features, n_components, ridges, most_features or _MOST_FEATURES))
+        return _orthonormal(*_by_features(features, n_components, ridges, most_features or _MOST_FEATURES))
     return _orthonormal(*_by_spectra(views, n_components, ridges))
 
 
@@ -188,4 +187,5 @@ def _iterated(views: Sequence[PrimalView], n_components: int, ridges: Sequence[f
     at_once = int(np.clip(n_components // 8, *_AT_ONCE))
     rng = np.random.default_rng(_SEED)
     start = [product.precondition(rng.standard_normal((product.shape[1], at_once))) for product in products]
-    return leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)
+    with one_blas_thread():  # threads share parts of products
+        return leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)

@@ -4,20 +4,18 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import cholesky, eigh, solve_triangular
 
-from ..parallel import map_threads, one_blas_thread, parts, times
+from ..parallel import blas_threads_for, one_blas_thread, times
 from ..progress import Stage
 from ..views import PrimalView, View
 from ._covariances import covariance
 from ._iteration import Solutions, residuals_of
 from ._lanczos import leading_eigenvectors
 from ._products import Products, images
-from ._triangle import Triangle
 
 __all__ = ["of_two", "whitened_cost", "whitened_solutions"]
 
-_ROWS = 1024  # of a product per task of a thread
 # About how long steps take with m features, in nanoseconds over m^3; only ratios matter.
 _OF_TRIANGLE, _OF_DIVISIONS, _OF_VECTORS = 0.006, 0.027, 0.03
 _MANY, _FEW_OF = 2000, 40  # features from which on an iteration is faster, and per component
@@ -35,7 +33,8 @@ def whitened_solutions(
 
     In double precision: in single, factors are rotated by about 1e-5, which changes what is selected.
     """
-    values, found = _solved(views, kept, n_components, ridges)
+    with blas_threads_for(max(map(len, kept)) ** 2):
+        values, found = _solved(views, kept, n_components, ridges)
     vectors = [np.zeros((view.shape[1], len(values))) for view in views]
     for W, features, w in zip(vectors, kept, found, strict=True):
         W[features] = w
@@ -64,14 +63,14 @@ def _solved(
     stage = Stage("factors", whitened_cost(views, max(sizes)))
     for v, (view, features, ridge) in enumerate(zip(views, kept, ridges, strict=True)):
         with stage.step(_cost_of(views, sizes, v, v)):
-            own = covariance(view, view, rows=features, columns=features)
+            own = _covariance(view, view, features, features)
             own[np.diag_indices_from(own)] += ridge
-            triangles.append(Triangle(own))
+            triangles.append(cholesky(own.T, lower=True, overwrite_a=True, check_finite=False))  # in place, by columns
 
     def between(v: int, u: int) -> np.ndarray:
         with stage.step(_cost_of(views, sizes, v, u)):
-            half = triangles[v].forward(covariance(views[v], views[u], rows=kept[v], columns=kept[u]))
-            return triangles[u].forward(half.T).T
+            half = _divided(triangles[u], _covariance(views[v], views[u], kept[v], kept[u]).T)
+            return _divided(triangles[v], half.T)
 
     if len(views) == 2:
         M = between(0, 1)
@@ -86,8 +85,19 @@ def _solved(
                 matrix[own_rows[v], own_rows[u]] = between(v, u)
         values, Z = eigh(matrix, lower=True, overwrite_a=True, subset_by_index=(ends[-1] - n_components, ends[-1] - 1))
         values, Z = values[::-1], Z[:, ::-1]
-    vectors = [triangle.backward(z) for triangle, z in zip(triangles, np.split(Z, np.cumsum(sizes)[:-1]), strict=True)]
+    parts = np.split(Z, np.cumsum(sizes)[:-1])
+    vectors = [_divided(L, z, transposed=True) for L, z in zip(triangles, parts, strict=True)]
     return np.maximum(values, 0.0), vectors
+
+
+def _covariance(first: PrimalView, second: PrimalView, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    with one_blas_thread():  # threads share blocks of rows
+        return covariance(first, second, rows=rows, columns=columns)
+
+
+def _divided(L: np.ndarray, R: np.ndarray, *, transposed: bool = False) -> np.ndarray:
+    """L^-1 R, or L'^-1 R; R is overwritten if it is stored by columns."""
+    return solve_triangular(L, R, trans=int(transposed), lower=True, overwrite_b=True, check_finite=False)
 
 
 def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,11 +122,5 @@ def _few_leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray] | N
 def _leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The same, by a decomposition."""
     size = len(M)
-    product = np.zeros((size, size), dtype=M.dtype)
-
-    def multiply(rows: slice) -> None:
-        product[rows, : rows.stop] = M[rows] @ M[: rows.stop].T  # the lower half
-
-    map_threads(multiply, parts(0, size, _ROWS))
-    squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - count, size - 1))
+    squares, U = eigh(M @ M.T, overwrite_a=True, subset_by_index=(size - count, size - 1))
     return squares[::-1], U[:, ::-1]
