@@ -419,7 +419,10 @@ def test_what_is_shared_between_permutations_changes_nothing(views):
     cases = [
         *((SparseCCA, Plain, settings) for settings in ({}, {"feature_weights": None, "kernel": "rbf"})),
         (SparseCCA, Plain, {"kernel": ("rbf", "rbf")}),
-        *((AnchoredCCA, PlainAnchored, {**ANCHORED, **more}) for more in ({}, {"feature_weights": None, "kernel": "rbf"})),
+        *(
+            (AnchoredCCA, PlainAnchored, {**ANCHORED, **more})
+            for more in ({}, {"feature_weights": None, "kernel": "rbf"})
+        ),
         (AnchoredCCA, PlainAnchored, {**ANCHORED, "representation": "dual-dual", "kernel": "rbf"}),
     ]
     for *kinds, settings in cases:

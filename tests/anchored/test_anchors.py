@@ -228,7 +228,9 @@ class TestEveryStrategy:
 
     def test_anchors_may_be_features(self, pairs, name):
         """The right view's columns are features."""
-        settings = AnchoredSettings(Penalty.parse("auto", "mu", zero_allowed=False), Penalty(value=np.inf), 1e-8, 100, "greedy")
+        settings = AnchoredSettings(
+            Penalty.parse("auto", "mu", zero_allowed=False), Penalty(value=np.inf), 1e-8, 100, "greedy"
+        )
         strategy = anchor_strategy(name if isinstance(name, str) else [19, 4, 11], 20, 3)
         left, right = views(*pairs, "features")
         found = [component.anchor for component in extract_components(left, right, 3, strategy, settings).components]
@@ -242,7 +244,9 @@ class TestEveryStrategy:
         assert len(set(found)) == 3
 
 
-@pytest.mark.parametrize("gone", ["random", "energy", "medoids", "best", "best-of-4", None, lambda left, right, used: [0]])
+@pytest.mark.parametrize(
+    "gone", ["random", "energy", "medoids", "best", "best-of-4", None, lambda left, right, used: [0]]
+)
 def test_strategies_that_are_no_more(pairs, gone):
     with pytest.raises(ValueError, match='anchors must be "sequential", .*"best-objective" or a sequence of indices'):
         AnchoredCCA(1, anchors=gone).fit(*pairs)

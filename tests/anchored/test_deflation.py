@@ -112,7 +112,9 @@ def test_weighted_features_leave_orthonormal_scores(size, representation, name):
 @pytest.mark.parametrize("store", STORES.values(), ids=STORES)
 def test_many_samples(store):
     X, Y = (store(view) for view in make_planted(1500, 60, 50, random_state=0).views)
-    for scores in AnchoredCCA(5, anchors="cross-energy", feature_weights="shared", scale="auto").fit(X, Y).transform_pair(X, Y):
+    for scores in (
+        AnchoredCCA(5, anchors="cross-energy", feature_weights="shared", scale="auto").fit(X, Y).transform_pair(X, Y)
+    ):
         assert_orthonormal(scores)
 
 

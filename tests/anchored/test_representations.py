@@ -83,7 +83,9 @@ def test_planted_factors_are_found_among_many_noise_features():
     made = make_planted(400, 800, 800, n_factors=1, random_state=0)
     X, Y = made.views
     strongest = int((((X[:200] - X[:200].mean(0)).T @ (Y[:200] - Y[:200].mean(0))) ** 2).sum(axis=0).argmax())
-    model = AnchoredCCA(1, representation="primal-primal", anchors=[strongest], mu="auto*2", **WEIGHTED).fit(X[:200], Y[:200])
+    model = AnchoredCCA(1, representation="primal-primal", anchors=[strongest], mu="auto*2", **WEIGHTED).fit(
+        X[:200], Y[:200]
+    )
     held_out = np.corrcoef(*(scores[:, 0] for scores in model.transform_pair(X[200:], Y[200:])))[0, 1]
     assert held_out > 0.8
     planted = np.flatnonzero(made.x_loadings.any(axis=1))

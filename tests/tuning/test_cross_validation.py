@@ -186,7 +186,9 @@ class TestChoice:
 
         asked = []
         found = module.held_out_correlations
-        monkeypatch.setattr(module, "held_out_correlations", lambda *given, **more: asked.append(given) or found(*given, **more))
+        monkeypatch.setattr(
+            module, "held_out_correlations", lambda *given, **more: asked.append(given) or found(*given, **more)
+        )
         assert hasattr(small_factors(held_out=2).fit(*pairs), "p_value_")
         assert len(asked) == 1
 
