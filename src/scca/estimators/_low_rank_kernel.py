@@ -9,7 +9,7 @@ from .._checks import check_choice, check_count, check_seed, shown
 from .._types import SeedLike
 from ..views import Kernel
 
-__all__ = ["LowRankKernel", "is_named", "parsed_kernel"]
+__all__ = ["LowRankKernel", "parsed_kernel"]
 
 _METHODS = ("cholesky", "nystroem", "random")
 
@@ -89,12 +89,6 @@ def checked_kernel(given: Any) -> Kernel:
         f'kernel must be a callable, one of the names of scikit-learn\'s kernels, "precomputed", a Kernel or a '
         f"LowRankKernel; got {shown(given)}."
     )
-
-
-def is_named(given: Any, name: str) -> bool:
-    """Whether a kernel as users name it is the one of this name; also before it is checked."""
-    function = given.function if isinstance(given, Kernel) else given
-    return isinstance(function, str) and function == name
 
 
 def parsed_kernel(given: Any) -> tuple[Kernel | None, dict[str, Any] | None]:

@@ -1,4 +1,4 @@
-"""Checks of training samples that are in blocks elsewhere."""
+"""Checks of training samples that are in remote blocks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +16,7 @@ __all__ = ["remote_pair"]
 
 
 def remote_pair(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any]:
-    """Both views of samples elsewhere, checked; in memory if there are fewer than 20,000.
+    """Both views of remote samples, checked; in memory if there are fewer than 20,000.
 
     Parameters
     ----------
