@@ -31,7 +31,7 @@ def unstored(monkeypatch):
     """No scores are stored, and few rows computed at a time."""
     monkeypatch.setattr(module, "_MOST_STORED", 0)
     monkeypatch.setattr(module, "_ROWS", 4)
-    monkeypatch.setattr(module, "_PER_LANE", 2)
+    monkeypatch.setattr(module, "_BLOCKS_PER_LANE", 2)
     monkeypatch.setattr(products, "_ROWS", 6)
 
 

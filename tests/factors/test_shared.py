@@ -65,7 +65,7 @@ def test_solve_the_problem_over_all_views(data, n_views, few, store, monkeypatch
 
 def test_a_large_eigenproblem_is_solved_by_an_iteration(data, monkeypatch):
     direct = shared_factors([prepared(X) for X in data], 3, [0.3] * 3)
-    monkeypatch.setattr(module, "_SMALL", 0)
+    monkeypatch.setattr(module, "_SMALL_EIGENPROBLEM", 0)
     assert_same_factors(shared_factors([prepared(X) for X in data], 3, [0.3] * 3), direct.values, direct.scores)
 
 
@@ -184,7 +184,7 @@ def test_products_are_the_same_for_any_number_of_threads(wide, by_products):
 
 def test_products_are_the_same_for_any_number_of_cores(wide, by_products, monkeypatch):
     monkeypatch.setattr(working, "_ROWS", 16)  # many parts, whose sums must be added in one order
-    monkeypatch.setattr(triangle, "_TALL", 4)
+    monkeypatch.setattr(triangle, "_ROWS_PER_TASK", 4)
     monkeypatch.setattr(triangle, "_TILE", 8)
     views, found = [prepared(X) for X in wide[:2]], []
     for n_cores in (1, 3):
@@ -198,8 +198,8 @@ def test_products_are_the_same_for_any_number_of_cores(wide, by_products, monkey
 def test_a_basis_that_is_full_starts_anew(wide, by_products, monkeypatch):
     views = [prepared(X) for X in wide[:2]]
     exact = shared_factors(views, 3, [0.3] * 2)
-    monkeypatch.setattr(iteration, "_BASIS", 4)
-    monkeypatch.setattr(iteration, "_LEAST", 0)
+    monkeypatch.setattr(iteration, "_BASIS_SIZE", 4)
+    monkeypatch.setattr(iteration, "_LEAST_BASIS_SIZE", 0)
     found = shared_factors(views, 3, [0.3] * 2)
     assert found.converged.all()
     np.testing.assert_allclose(found.values, exact.values, rtol=1e-5)
