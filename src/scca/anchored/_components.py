@@ -144,7 +144,7 @@ class _Search:
         self._largest = 0.0  # largest squared norm of a target so far: one that is tiny in comparison is rounding error
 
     def next(self, w_view: DeflatedView, e_view: DeflatedView) -> Component | None:
-        """The component of the first candidate that has one, or the best of several; None if the views share nothing more."""
+        """The component of the first candidate that has one, or the best of several; None if nothing more is shared."""
         empty: list[int] = []
         fallback, found = None, []
         for anchor in self._anchors.candidates(w_view, e_view):
@@ -172,7 +172,7 @@ class _Search:
         return square > _ORTHOGONAL**2 * self._largest
 
     def _component_with_fixed_e(self, w_view: DeflatedView, e_view: DeflatedView, anchor: int) -> Component | None:
-        """The component with e fixed at its anchor; if it is empty too, with half the largest mu that gives a weight."""
+        """The component with e fixed at its anchor; if that is empty, with half the largest mu that gives a weight."""
         y = e_view.columns(np.array([anchor]))[:, 0]
         held = Penalty(value=np.inf)
         component = self._solve(w_view, e_view, anchor, y, self._settings.mu, held)

@@ -41,7 +41,7 @@ class Deflation:
         return r - self.T @ (self.T.T @ r) if len(self) else r
 
     def extended(self, view: View, direction: np.ndarray) -> "Deflation | None":
-        """The deflation with one more direction of the view M; None if its score lies in the span of T, up to rounding error."""
+        """One more direction of the view M removed; None if its score lies in the span of T, up to rounding error."""
         score = view.matvec(direction)
         coefficients = self.T.T @ score
         rest = score - self.T @ coefficients

@@ -16,7 +16,7 @@ from ..views import Preparation, Scale
 
 __all__ = ["Generated", "Generator"]
 
-_LEAST_SQUARES_TOLERANCE = 1e-8  # relative residual at which `least_squares` stops
+_LSQR_TOLERANCE = 1e-8  # relative residual at which `least_squares` stops
 
 
 @dataclass(frozen=True)
@@ -106,10 +106,7 @@ class Generator:
         """The non-sparse counterpart, one row per query: the minimum-norm w that minimises ||X w - k||^2."""
         view = self._x_view
         operator = LinearOperator(view.shape, matvec=view.matvec, rmatvec=view.rmatvec, dtype=np.float64)
-        solved = (
-            lsqr(operator, k, atol=_LEAST_SQUARES_TOLERANCE, btol=_LEAST_SQUARES_TOLERANCE)
-            for k in self._similarities(queries)
-        )
+        solved = (lsqr(operator, k, atol=_LSQR_TOLERANCE, btol=_LSQR_TOLERANCE) for k in self._similarities(queries))
         return np.array([solution[0] for solution in solved])
 
     def _similarities(self, queries: MatrixLike) -> np.ndarray:

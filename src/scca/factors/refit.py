@@ -1,5 +1,4 @@
-"""Refitting: weights on the selected features alone, fitted with a ridge to the factor, then to the other views'
-scores.
+"""Refitting: weights on the selected features alone, by ridge regression of the factor, then of other views' scores.
 
 The last weights are fitted to the other views' scores because a new sample is compared with these.
 """
@@ -96,8 +95,7 @@ def _refitted(
     settings: "Settings",
     most_explained: float,
 ) -> Rendering:
-    """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views do not
-    change.
+    """Weights refitted to `targets` on each factor's own features, in a view that reads only these; dual views stay.
 
     The ridge is raised where the weights would explain more than `most_explained` of a target.
     """

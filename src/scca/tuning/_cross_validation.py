@@ -44,11 +44,11 @@ class _Search(PairedTransformer):
     def _candidates(self) -> list[Multipliers]:
         """All combinations of the multipliers."""
 
-    def _params_of_all(self, views: Views) -> dict[str, Any]:
+    def _common_params(self, views: Views) -> dict[str, Any]:
         """Parameters of all folds that depend on all samples."""
         return {"scale": self._settings().reading.decided(views).scales}
 
-    def _params_of_fold(self, trial: Trial) -> dict[str, Any]:
+    def _fold_params(self, trial: Trial) -> dict[str, Any]:
         """Parameters that differ from fold to fold."""
         return {}
 
@@ -56,7 +56,7 @@ class _Search(PairedTransformer):
         settings, candidates, scoring = self._settings(), self._candidates(), self._check_search()
         with silenced(DataWarning):  # the last fit, to all pairs, gives such warnings
             views, features = self._training(X, Y, groups, settings)
-        common = self._params_of_all(views)
+        common = self._common_params(views)
         folds = consecutive_folds(self.cv, len(views), groups=views.groups)
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
         scores, used = self._scores(trials, views, common, scoring)
@@ -96,8 +96,7 @@ class _Search(PairedTransformer):
     def _scores(
         self, trials: list[list[Trial]], views: Views, common: dict[str, Any], scoring: "Scoring"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Held-out scores (combination, fold, number of leading components), and numbers of features of X and of Y with
-        a
+        """Held-out scores (combination, fold, number of leading components), and numbers of features of X and Y with a
         weight (combination, fold, 2).
 
         All trials of a fold are one task.
@@ -113,10 +112,7 @@ class _Search(PairedTransformer):
 
         tasks = (
             [
-                (
-                    self._model(**common, **as_params(trial.multipliers), **self._params_of_fold(trial), n_jobs=None),
-                    trial,
-                )
+                (self._model(**common, **as_params(trial.multipliers), **self._fold_params(trial), n_jobs=None), trial)
                 for trial in fold
             ]
             for fold in trials
@@ -270,13 +266,13 @@ class SparseCCACV(_Search, SparseCCA):
         ridges = _multipliers_to_try(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, "")
         return [{"mu": mu, "ridge": ridge} for mu, ridge in product(mus, ridges)]
 
-    def _params_of_all(self, views: Views) -> dict[str, Any]:
+    def _common_params(self, views: Views) -> dict[str, Any]:
         settings = self._bounded(self._settings(), views)
         counted = settings.n_components
         if settings.is_counted:
             model = self._model()
             counted = count_components(model.prepare_views(views), settings)
-        return super()._params_of_all(views) | {"n_components": counted, "held_out": 0}
+        return super()._common_params(views) | {"n_components": counted, "held_out": 0}
 
 
 class AnchoredCCACV(_Search, AnchoredCCA):
@@ -370,12 +366,12 @@ class AnchoredCCACV(_Search, AnchoredCCA):
         gammas = _multipliers_to_try(self.gamma_factors, "gamma_factors", (1.0,), "")
         return [{"mu": mu, "gamma": gamma} for mu, gamma in product(mus, gammas)]
 
-    def _params_of_all(self, views: Views) -> dict[str, Any]:
+    def _common_params(self, views: Views) -> dict[str, Any]:
         n_anchors = len(views) if self.anchors_are_samples else views.data[1].shape[1]
         anchor_strategy(self.anchors, n_anchors, self.n_components, self.n_candidates)  # refuses what no fold can use
-        return super()._params_of_all(views)
+        return super()._common_params(views)
 
-    def _params_of_fold(self, trial: Trial) -> dict[str, Any]:
+    def _fold_params(self, trial: Trial) -> dict[str, Any]:
         if isinstance(self.anchors, str) or not self.anchors_are_samples:
             return {}
         place = {sample: position for position, sample in enumerate(trial.train)}
