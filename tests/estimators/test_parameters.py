@@ -136,7 +136,7 @@ CASES = {"factors": (SparseCCA, FACTORS), "anchored": (SparseCCA, ANCHORED_CASES
 @pytest.mark.parametrize(("mode", "name"), [(mode, name) for mode, (_, cases) in CASES.items() for name in cases])
 def test_changes_what_it_says(pairs, new_pairs, mode, name, monkeypatch):
     if name in ("tol", "max_iter"):
-        monkeypatch.setattr(nets, "_FIRST", 2)  # so that the nets take more than a round
+        monkeypatch.setattr(nets, "_LEAST_ADDED", 2)  # so that the nets take more than a round
     estimator, cases = CASES[mode]
     case = cases[name]
     before, after = (

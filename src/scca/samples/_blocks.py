@@ -125,7 +125,7 @@ class _BlocksDescription(RemoteBlocks):
 
 
 class SampleValues:
-    """`function(parts of the items, *arguments)` for the samples of every block: one value per sample, 0 if left out."""
+    """`function(parts of the items, *arguments)` of every block: one value per sample, 0 for samples left out."""
 
     def __init__(self, remote: RemoteBlocks, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]):
         self.remote, self.items, self.arguments = remote, items, arguments

@@ -13,8 +13,7 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def consecutive_folds(cv: Splitter, n: int, *, groups: Groups | None = None, least: int = 2) -> list[Split]:
-    """The folds of `cv`: a number of consecutive folds, a splitter, or the splits; each holds out `least` pairs or
-    more.
+    """The folds of `cv`, a number of consecutive folds, a splitter or splits; each holds out at least `least` pairs.
 
     With groups, a number of folds leaves whole groups out.
     """
