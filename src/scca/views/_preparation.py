@@ -188,12 +188,6 @@ class Preparation:
     def _blanked(self, samples: MatrixLike, scale: np.ndarray | None) -> np.ndarray:
         return np.where(self.reads(samples), 1.0 if scale is None else scale, 0.0)
 
-    def unweighted(self) -> "Preparation":
-        """The preparation with equal weights for all features that are read; the others stay unread."""
-        weights = self.feature_weights
-        assert self.scale == "rows"  # another norm would have to be learnt again
-        return replace(self, feature_weights=None if weights is None or weights.all() else (weights != 0).astype(float))
-
     def reads(self, samples: MatrixLike) -> np.ndarray:
         """Whether each sample has a value other than zero in any feature that is read."""
         if _is_sparse(samples):
