@@ -228,7 +228,7 @@ class TestTheSchedulerGone:
     ):
         import scca.progress._work as work
 
-        monkeypatch.setattr(work, "_WORTH", 0.0)
+        monkeypatch.setattr(work, "_WORTH_STORING", 0.0)
         folder = tmp_path / "m.partial"
         with machines(tmp_path / "first", 2) as started:
             client = connect(started.address, timeout=120)

@@ -175,7 +175,7 @@ def test_wrong_files_are_refused_in_one_sentence(cluster, files, tmp_path):
 
 
 def test_a_stopped_fit_goes_on_with_other_blocks(cluster, files, many, tmp_path, monkeypatch):
-    monkeypatch.setattr("scca.progress._work._WORTH", 0.0)  # every step is stored
+    monkeypatch.setattr("scca.progress._work._WORTH_STORING", 0.0)  # every step is stored
     monkeypatch.setattr("scca.parallel._tasks._N_CORES", 1)  # no thread goes on beside the next fit
     expected = fitted(read_here(*files))
     folder, steps = tmp_path / "partial", []
@@ -202,7 +202,7 @@ def test_a_fit_of_the_same_pairs_in_another_order_does_not_go_on(
     cluster, files, documents, many, tmp_path, monkeypatch
 ):
     """Scores that were stored belong to samples by their position."""
-    monkeypatch.setattr("scca.progress._work._WORTH", 0.0)
+    monkeypatch.setattr("scca.progress._work._WORTH_STORING", 0.0)
     monkeypatch.setattr("scca.parallel._tasks._N_CORES", 1)
     write, folder = Checkpoint.write, tmp_path / "partial"
 

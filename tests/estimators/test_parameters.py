@@ -134,7 +134,7 @@ def parameter_of(name):
 @pytest.mark.parametrize(("mode", "name"), [(mode, name) for mode, (_, cases) in CASES.items() for name in cases])
 def test_changes_what_it_says(pairs, new_pairs, mode, name, monkeypatch):
     if name in ("tol", "max_iter"):
-        monkeypatch.setattr(selection, "_FIRST", 2)  # so that the nets take more than a round
+        monkeypatch.setattr(selection, "_LEAST_ADDED", 2)  # so that the nets take more than a round
     estimator, cases = CASES[mode]
     case = cases[name]
     given = (case.settings(parameter_of(name), value) for value in (case.before, case.after))

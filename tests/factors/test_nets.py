@@ -24,7 +24,7 @@ def T(rng):
 def view(request, rng, monkeypatch):
     """Few rows, coordinates and products at a time, so that none is the whole."""
     monkeypatch.setattr(products, "_ROWS", 7)
-    monkeypatch.setattr(products, "_AT_ONCE", 5)
+    monkeypatch.setattr(products, "_COORDINATES_AT_ONCE", 5)
     X = np.maximum(rng.standard_normal((60, 40)) - 0.5, 0)
     X[:, 7] = X[:, 3]
     features = Preparation.fit(X).transform(X)

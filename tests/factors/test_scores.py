@@ -33,7 +33,7 @@ def unstored(monkeypatch):
     """No scores are stored, and few rows computed at a time."""
     monkeypatch.setattr(module, "_MOST_STORED", 0)
     monkeypatch.setattr(module, "_POOLED_ROWS", 4)
-    monkeypatch.setattr(module, "_PER_LANE", 2)
+    monkeypatch.setattr(module, "_BLOCKS_PER_LANE", 2)
     monkeypatch.setattr(module, "_ROWS", 6)
 
 

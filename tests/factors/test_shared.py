@@ -9,7 +9,6 @@ from threadpoolctl import threadpool_limits
 
 import scca.factors._iteration as iteration
 import scca.factors._ridge as ridge_regression
-import scca.factors._triangle as triangle
 import scca.factors.find as module
 import scca.factors.large as large
 import scca.factors.products as products
@@ -60,7 +59,7 @@ def test_solve_the_problem_over_all_views(data, n_views, few, store, monkeypatch
 
 def test_a_large_eigenproblem_is_solved_by_an_iteration(data, monkeypatch):
     direct = shared_factors([prepared(X) for X in data], 3, [0.3] * 3)
-    monkeypatch.setattr(module, "_SMALL", 0)
+    monkeypatch.setattr(module, "_SMALL_EIGENPROBLEM", 0)
     assert_same_factors(shared_factors([prepared(X) for X in data], 3, [0.3] * 3), direct.values, direct.scores)
 
 
@@ -193,8 +192,8 @@ def test_products_are_the_same_for_any_number_of_cores(wide, by_products, monkey
 def test_a_basis_that_is_full_starts_anew(wide, by_products, monkeypatch):
     views = [prepared(X) for X in wide[:2]]
     exact = shared_factors(views, 3, [0.3] * 2)
-    monkeypatch.setattr(iteration, "_BASIS", 4)
-    monkeypatch.setattr(iteration, "_LEAST", 0)
+    monkeypatch.setattr(iteration, "_BASIS_SIZE", 4)
+    monkeypatch.setattr(iteration, "_LEAST_BASIS_SIZE", 0)
     found = shared_factors(views, 3, [0.3] * 2)
     assert found.converged.all()
     np.testing.assert_allclose(found.values, exact.values, rtol=1e-5)
@@ -275,6 +274,6 @@ def test_a_decomposition_that_does_not_converge_is_done_another_way(monkeypatch)
     A = np.random.default_rng(0).standard_normal((8, 5))
     expected = original(A, full_matrices=False)
     monkeypatch.setattr(module, "svd", failing)
-    vectors, singular = module._singular(A)
+    vectors, singular = module._left_singular_vectors(A)
     np.testing.assert_allclose(singular, expected[1], atol=1e-12)
     np.testing.assert_allclose(np.abs(np.sum(vectors * expected[0], axis=0)), 1.0)

@@ -27,7 +27,7 @@ DESCRIPTION = {"pairs": ["abc", 7], "settings": {"n_components": "3"}}
 @pytest.fixture(autouse=True)
 def every_step(monkeypatch):
     """However short it is."""
-    monkeypatch.setattr(module, "_WORTH", 0.0)
+    monkeypatch.setattr(module, "_WORTH_STORING", 0.0)
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_later_run_takes_what_an_earlier_one_stored(folder):
 
 
 def test_short_steps_are_not_stored(folder, monkeypatch):
-    monkeypatch.setattr(module, "_WORTH", 60.0)
+    monkeypatch.setattr(module, "_WORTH_STORING", 60.0)
     in_folder(folder, lambda: keep("a", Counting()))
     assert not folder.exists()
 

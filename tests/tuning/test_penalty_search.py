@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from scca.factors.constants import ENOUGH_WEIGHTS
-from scca.factors.selection import _NEAR, _TRIALS, _few_weights
+from scca.factors.selection import _CLOSE_PENALTIES, _MOST_TRIALS, _raised_penalty
 
 MOST = 100
 ENTRY = np.linspace(0.0, 20.0, 401)
@@ -45,31 +45,31 @@ COUNTS = {"steep": power(4e3, 2.5), "usual": power(900, 1.0), "flat": power(200,
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_penalty_is_searched_that_leaves_few_weights_but_enough(name, before):
     counted = Counted(COUNTS[name])
-    found = _few_weights(ENTRY, 0.5, MOST, counted, before)
+    found = _raised_penalty(ENTRY, 0.5, MOST, counted, before)
     assert len(counted.asked) <= 10
     too_low = max((mu for mu in counted.asked if counted.count(mu) > MOST), default=0.0)
     assert counted(found) <= MOST
-    assert counted(found) >= ENOUGH_WEIGHTS * MOST or found <= _NEAR * too_low
+    assert counted(found) >= ENOUGH_WEIGHTS * MOST or found <= _CLOSE_PENALTIES * too_low
 
 
 @pytest.mark.parametrize("before", [None, 0.7, 19.0])
 def test_where_no_penalty_leaves_about_so_many_it_is_just_above_the_jump(before):
     counted = Counted(jump)
-    found = _few_weights(ENTRY, 0.5, MOST, counted, before)
-    assert 7.3 <= found <= 7.3 * _NEAR
+    found = _raised_penalty(ENTRY, 0.5, MOST, counted, before)
+    assert 7.3 <= found <= 7.3 * _CLOSE_PENALTIES
     assert len(counted.asked) <= 25
 
 
 @pytest.mark.parametrize("before", [None, 5.0])
 def test_no_penalty_below_the_automatic_one_is_tried(before):
     counted = Counted(power(90, 1.0))
-    assert _few_weights(ENTRY, 2.0, MOST, counted, before) == 2.0
+    assert _raised_penalty(ENTRY, 2.0, MOST, counted, before) == 2.0
     assert min(counted.asked) == 2.0
 
 
 def test_few_features_are_not_searched():
     counted = Counted(lambda mu: 7)
-    assert _few_weights(ENTRY[-9:], 2.0, MOST, counted, None) == 2.0
+    assert _raised_penalty(ENTRY[-9:], 2.0, MOST, counted, None) == 2.0
     assert counted.asked == [2.0]
 
 
@@ -79,5 +79,5 @@ def test_a_search_ends_whatever_it_is_told(count, entry):
     """Products of huge numbers overflow, and weights that are not numbers are not zero."""
     counted = Counted(count)
     with np.errstate(all="ignore"):
-        _few_weights(entry, 0.1 * entry.max(), MOST, counted, None)
-    assert len(counted.asked) <= _TRIALS
+        _raised_penalty(entry, 0.1 * entry.max(), MOST, counted, None)
+    assert len(counted.asked) <= _MOST_TRIALS

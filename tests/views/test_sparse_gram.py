@@ -59,7 +59,7 @@ class TestProducts:
 
 @pytest.mark.usefixtures("parts")
 def test_of_more_samples_than_a_block_has(rng):
-    A, weights, gram = problem(rng, n=2 * _sparse_gram._BLOCK + 100)
+    A, weights, gram = problem(rng, n=2 * _sparse_gram._SAMPLES_AT_ONCE + 100)
     dense = A.toarray()
     for start in (0, 15, 30):
         chosen = dense[:, : start + 10]
@@ -68,7 +68,7 @@ def test_of_more_samples_than_a_block_has(rng):
 
 
 def test_entries_of_a_column_in_any_order(rng):
-    A = problem(rng, n=2 * _sparse_gram._BLOCK)[0]
+    A = problem(rng, n=2 * _sparse_gram._SAMPLES_AT_ONCE)[0]
     shuffled = A.copy()
     for start, stop in pairwise(A.indptr):
         order = start + rng.permutation(stop - start)

@@ -11,8 +11,8 @@ from ..views import View
 
 __all__ = ["AnchorStrategy", "BestObjective", "CrossEnergy", "FixedOrder", "anchor_strategy"]
 
-_AFFORDABLE = 256  # anchors whose exact energies may be computed one by one
-_PROBES = 16  # random vectors otherwise: each energy then has a relative standard error of sqrt(2 / 16)
+_AFFORDABLE = 256  # maximum number of anchors whose exact energies are computed one by one
+_PROBES = 16  # number of random vectors for more anchors: an energy has a relative standard error of sqrt(2 / 16)
 _PROBE_SEED = 0
 
 
@@ -25,28 +25,28 @@ class AnchorStrategy(ABC):
     Attributes
     ----------
     compared : int or None
-        Of how many components, each from an anchor of its own, the one with the best objective is taken; None for all.
+        Number of anchors whose components are compared, to take the one with the best objective; None for all.
     """
 
     compared: int | None = 1
 
     def __init__(self) -> None:
         self.used: list[int] = []
-        self._waiting: list[int] = []  # gave an empty component, oldest first
+        self._waiting: list[int] = []  # anchors that gave an empty component, oldest first
 
     @abstractmethod
     def ranked(self, w_view: View, e_view: View) -> Sequence[int]:
         """The anchors that may be used next, best first, given both views as deflated so far."""
 
     def candidates(self, w_view: View, e_view: View) -> Iterator[int]:
-        """The ranked anchors, those waiting last; ranked when the first one is requested."""
+        """The ranked anchors, then those that gave an empty component; ranked when the first one is requested."""
         order, waiting = self.ranked(w_view, e_view), set(self._waiting)
         yield from (k for k in order if k not in waiting)
         eligible = set(order)
         yield from (k for k in self._waiting if k in eligible)
 
     def take(self, anchor: int, empty: Sequence[int]) -> None:
-        """Record which candidate the component came from, and which gave an empty one."""
+        """Record the candidate that gave the component, and those that gave an empty one."""
         self.used.append(anchor)
         again = set(empty)
         waiting = [k for k in self._waiting if k not in again] + list(empty)
@@ -101,10 +101,10 @@ class CrossEnergy(AnchorStrategy):
 
 
 class BestObjective(CrossEnergy):
-    """The unused anchor whose component has the smallest objective: what the paper says the optimal choice would be.
+    """The unused anchor whose component has the smallest objective: the optimal choice, according to the paper.
 
-    Every anchor's problem is solved or, as the paper suggests for many samples, that of a small subset: the `compared`
-    anchors with the largest cross-energy.
+    The problems of all anchors are solved or, as the paper suggests for many samples, those of a small subset: the
+    `compared` anchors with the largest cross-energy.
     """
 
     def __init__(self, compared: int | None = None):

@@ -19,7 +19,7 @@ from ._signed import SignedView
 
 __all__ = ["Component", "Extraction", "AnchoredSettings", "extract_components"]
 
-_EXHAUSTED = 1e-12  # share of a view's squared norm below which what is left is rounding error
+_EXHAUSTED_VIEW = 1e-12  # share of a view's squared norm below which the rest is rounding error
 _ORTHOGONAL = 1e-10  # cosine below which an anchor has nothing in common with the other view
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class AnchoredSettings:
-    """How samples are read, and each component's problem is solved."""
+    """How samples are read, and how each component's problem is solved."""
 
     mu: Penalty
     gamma: Penalty
@@ -46,7 +46,7 @@ class AnchoredSettings:
 
 @dataclass(frozen=True)
 class Component:
-    """One component: its anchor, the solver's result, and weights scaled to training scores of unit norm."""
+    """One component: its anchor, the solver's result, and weights scaled so that training scores have unit norm."""
 
     anchor: int
     result: ComponentResult
@@ -88,7 +88,7 @@ def extract_components(
     found: list[Component] = []
     search = _Search(anchors, settings)
     w_rest, e_rest = DeflatedView(w_view), DeflatedView(e_view)
-    while len(found) < n_components and min(w_rest.remaining, e_rest.remaining) > _EXHAUSTED:
+    while len(found) < n_components and min(w_rest.remaining, e_rest.remaining) > _EXHAUSTED_VIEW:
         component = search.next(w_rest, e_rest)
         if component is None:
             break
@@ -141,7 +141,7 @@ class _Search:
         self._anchors = anchors
         self._settings = settings
         self._n_solved = 0
-        self._largest = 0.0  # squared norm of the largest target seen: what is tiny in comparison is rounding error
+        self._largest = 0.0  # largest squared norm of a target so far: one that is tiny in comparison is rounding error
 
     def next(self, w_view: DeflatedView, e_view: DeflatedView) -> Component | None:
         """The component of the first candidate that has one, or the best of several; None if nothing more is shared."""
@@ -163,7 +163,7 @@ class _Search:
                     break
         best = min(found, key=lambda component: component.result.objective, default=None)
         if best is None and fallback is not None:
-            best = self._hold(w_view, e_view, fallback)
+            best = self._component_with_fixed_e(w_view, e_view, fallback)
         if best is not None:
             self._anchors.take(best.anchor, empty)
         return best
@@ -171,8 +171,8 @@ class _Search:
     def _is_visible(self, square: float) -> bool:
         return square > _ORTHOGONAL**2 * self._largest
 
-    def _hold(self, w_view: DeflatedView, e_view: DeflatedView, anchor: int) -> Component | None:
-        """The component with e fixed at its anchor and, if even that is empty, at half the largest mu with a weight."""
+    def _component_with_fixed_e(self, w_view: DeflatedView, e_view: DeflatedView, anchor: int) -> Component | None:
+        """The component with e fixed at its anchor; if that is empty, with half the largest mu that gives a weight."""
         y = e_view.columns(np.array([anchor]))[:, 0]
         held = Penalty(value=np.inf)
         component = self._solve(w_view, e_view, anchor, y, self._settings.mu, held)
@@ -209,7 +209,7 @@ class _Search:
         w_score, e_score = w_view.matvec(w), e_view.matvec(e)
         w_norm, e_norm = np.linalg.norm(w_score), np.linalg.norm(e_score)
         if not w_score @ e_score > _ORTHOGONAL * w_norm * e_norm:
-            return None  # weights that are rounding error
+            return None  # all weights are rounding error
         return Component(
             anchor=anchor,
             result=result,

@@ -10,7 +10,7 @@ from ..views import ColumnSelection, Selection, View
 
 __all__ = ["DeflatedView", "Deflation"]
 
-_EXHAUSTED = 1e-10  # a score that projection shrinks to less than this share is rounding error
+_EXHAUSTED_SCORE = 1e-10  # a score that projection shrinks to less than this share is rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +41,14 @@ class Deflation:
         return r - self.T @ (self.T.T @ r) if len(self) else r
 
     def extended(self, view: View, direction: np.ndarray) -> "Deflation | None":
-        """With one more direction of the view M; None if its score lies in the span of T, up to rounding error."""
+        """One more direction of the view M removed; None if its score lies in the span of T, up to rounding error."""
         score = view.matvec(direction)
         coefficients = self.T.T @ score
         rest = score - self.T @ coefficients
-        again = self.T.T @ rest  # a second Gram-Schmidt step keeps T orthonormal to machine precision
+        again = self.T.T @ rest  # a second step of Gram-Schmidt keeps T orthonormal to machine precision
         rest -= self.T @ again
         norm = np.linalg.norm(rest)
-        if not norm > _EXHAUSTED * np.linalg.norm(score):
+        if not norm > _EXHAUSTED_SCORE * np.linalg.norm(score):
             return None
         t = rest / norm
         C = np.zeros((len(self) + 1, len(self) + 1))
@@ -65,7 +65,7 @@ class Deflation:
 
 
 def _with_column(matrix: np.ndarray, column: np.ndarray) -> np.ndarray:
-    return np.vstack([matrix.T, column]).T  # columns stay contiguous
+    return np.vstack([matrix.T, column]).T  # keeps columns contiguous
 
 
 class DeflatedView(View):

@@ -16,7 +16,7 @@ from ..views import Preparation, Scale
 
 __all__ = ["Generated", "Generator"]
 
-_LEAST_SQUARES = 1e-8  # relative residual at which least squares stops
+_LSQR_TOLERANCE = 1e-8  # relative residual at which `least_squares` stops
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Generated:
         The penalty, the value reached, and its largest possible (absolute) distance from the optimum.
     converged : bool
     n_passes : int
-        Products with the whole of the training data.
+        Number of products with all of the training data.
     """
 
     weights: np.ndarray
@@ -96,7 +96,7 @@ class Generator:
         return [path[0] for path in (self._path(k, [mu]) for k in self._similarities(queries))]
 
     def path(self, query: MatrixLike, mus: Sequence[PenaltyLike]) -> list[Generated]:
-        """The samples generated for one query, a single row, at every mu of `mus`; little slower than a single one."""
+        """The samples generated for one query (a single row) at every mu of `mus`; not much slower than for one mu."""
         similarities = self._similarities(query)
         if len(similarities) != 1:
             raise ValueError(f"query must be a single row; got {len(similarities)}.")
@@ -106,7 +106,7 @@ class Generator:
         """The non-sparse counterpart, one row per query: the minimum-norm w that minimises ||X w - k||^2."""
         view = self._x_view
         operator = LinearOperator(view.shape, matvec=view.matvec, rmatvec=view.rmatvec, dtype=np.float64)
-        solved = (lsqr(operator, k, atol=_LEAST_SQUARES, btol=_LEAST_SQUARES) for k in self._similarities(queries))
+        solved = (lsqr(operator, k, atol=_LSQR_TOLERANCE, btol=_LSQR_TOLERANCE) for k in self._similarities(queries))
         return np.array([solution[0] for solution in solved])
 
     def _similarities(self, queries: MatrixLike) -> np.ndarray:

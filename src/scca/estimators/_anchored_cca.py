@@ -49,16 +49,16 @@ class AnchoredCCA(PairedTransformer):
         "feature" for "sample" below):
 
         - "sequential": the samples in order (the paper's choice);
-        - "cross-energy": the sample with the largest ||X_j'K_j e_k||^2, how much of it the other view explains; exact
+        - "cross-energy": the sample with the largest ||X_j'K_j e_k||^2, how much of it the other view explains: exact
           up to 256 samples, otherwise estimated from 16 products with random vectors;
         - "best-objective": the sample whose component has the smallest objective, among all samples or
-          `n_candidates` (the optimum, says the paper, which finds it too slow);
+          `n_candidates` (the paper calls this the optimum, and finds it too slow);
         - a sequence: the given indices, in that order.
 
         An anchor whose component is empty (w = 0) is skipped and tried again after all others.
     n_candidates : int, optional
-        With "best-objective": solve the problems of so many samples for each component, those with the largest
-        cross-energy; by default of all samples.
+        With "best-objective": the number of samples, those with the largest cross-energy, whose problems are solved for
+        each component; by default all.
     representation : {"primal-dual", "dual-primal", "primal-primal", "dual-dual"}, default="primal-dual"
         Which view has weights on its features (primal) and which on its samples (dual); X first, then Y. An anchored
         primal view (Y in "primal-primal") has a feature as its anchor; the other features, with signs chosen to
@@ -70,10 +70,11 @@ class AnchoredCCA(PairedTransformer):
     feature_weights : "shared" or None, default=None
         Multiply every feature by how well the other view predicts it; as for `SparseCCA`.
     n_features : int, float or None, default=None
-        How many features of each view to read, with "shared" feature weights; as for `SparseCCA`.
+        Number of features of each view to read, with "shared" feature weights; as for `SparseCCA`.
     kernel : "linear" or another kernel, default="linear"
-        Of the dual views: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a `Kernel` with parameters, a
-        function of two rows, "precomputed" if a dual view is the kernel matrix itself, or a `LowRankKernel`.
+        The kernel of the dual views: a name from `sklearn.metrics.pairwise.pairwise_kernels`, a `Kernel` with
+        parameters, a function of two rows, "precomputed" if a dual view is the kernel matrix itself, or a
+        `LowRankKernel`.
     center : bool, default=True
     scale : {"auto", "columns", "rows", "both"} or None, or a pair of them, default="rows"
         As for `SparseCCA`.
@@ -84,7 +85,7 @@ class AnchoredCCA(PairedTransformer):
     max_iter : int, default=1000
         Maximum number of solver rounds per component.
     n_jobs : int, optional
-        Threads that compute a kernel that is not linear. The results do not depend on it.
+        Number of threads that compute a kernel that is not linear. The results do not depend on it.
 
     Attributes
     ----------
@@ -151,7 +152,7 @@ class AnchoredCCA(PairedTransformer):
 
     @property
     def _dual_views(self) -> tuple[str, ...]:
-        # scikit-learn asks before `fit` has checked it
+        # scikit-learn asks before `fit` has checked `representation`
         return _DUAL_VIEWS.get(self.representation, ()) if isinstance(self.representation, str) else ()
 
     @property

@@ -28,7 +28,7 @@ __all__ = ["PairedTransformer"]
 logger = logging.getLogger(__name__)
 
 _NAMES = ("X", "Y")
-_LARGE_ERROR = 0.1  # of an approximated kernel, relative
+_LARGE_ERROR = 0.1  # relative error of an approximated kernel above which `fit` warns
 
 
 class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -58,15 +58,15 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     @abstractmethod
     def _settings(self) -> Any:
-        """The parameters, checked; those that depend on the data by `_bounded`."""
+        """The checked parameters; `_bounded` checks those that depend on the data."""
 
     @abstractmethod
     def _bounded(self, settings: Any, views: Views) -> Any:
-        """The settings for these views, whose number of components is checked."""
+        """The settings for these views, with a checked number of components."""
 
     @abstractmethod
     def _prepare(self, views: Views, settings: Any, first: PreparedView | None = None) -> Prepared:
-        """Checked views, prepared; `first` is the unweighted first view of the same samples, if it is known."""
+        """Prepare checked views; `first` is the unweighted first view of the same samples, if it is known."""
 
     @abstractmethod
     def _learn(self, prepared: Prepared, settings: Any) -> Self:
@@ -99,11 +99,11 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return (model._learn(prepared, each) for model, each in zip(models, settings, strict=True))
 
     def prepare_views(self, views: Views) -> Prepared:
-        """Checked views as the estimator prepares them."""
+        """Prepare checked views as in `fit`."""
         return self._prepare(views, self._bounded(self._settings(), views))
 
     def first_view(self, views: Views) -> PreparedView:
-        """The first of checked views as the estimator prepares it, before features are weighted."""
+        """The first of the checked views, prepared as in `fit` but without feature weights."""
         reading: Reading = self._settings().reading.decided(views)
         return unweighted_view(reading, 0, views.data[0], views.names[0])
 
@@ -130,7 +130,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _store_rotations(
         self, prepared: Prepared, views: Sequence[PreparedView], weights: Sequence[Any], rotations: Sequence[Any]
     ) -> None:
-        """The same for projection directions, `rotations`, on the coordinates of `views`."""
+        """Replace an earlier fit by projection directions, `rotations`, on the coordinates of `views`."""
         rotations = prepared.in_dtypes(rotations)
         projectors = [view.projector(rotation) for view, rotation in zip(views, rotations, strict=True)]
         self._store(prepared, projectors, prepared.in_dtypes(weights))
@@ -147,7 +147,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     # --- checks of user input --------------------------------------------------------------------------------------
 
     def _reading(self, **given: Any) -> Reading:
-        """How the views are read, by the parameters that all estimators have, checked."""
+        """How the views are read, from the checked parameters that all estimators have."""
         check_flag(self.center, "center")
         check_n_jobs(self.n_jobs)
         parsed = [(None, None) if is_named(given, "linear") else parsed_kernel(given) for given in self._given_kernels]
@@ -191,7 +191,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return weighted
 
     def _training(self, X: MatrixLike, Y: MatrixLike, groups: Any, settings: Any) -> tuple[Views, list[Features]]:
-        """Both views, checked, and their features."""
+        """Both checked views, and their features."""
         precomputed = tuple(kernel is not None and kernel.precomputed for kernel in settings.reading.kernels)
         if remote_blocks_of((X, Y)):
             X, Y = remote_pair(X, Y, self._sums_suffice(), type(self).__name__)
@@ -210,13 +210,13 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 check_kernel_matrix(data, name)
             elif self.center:
                 warn_uninformative(data, name)
-        self._bounded(settings, views)  # an error comes alone, without warnings
+        self._bounded(settings, views)  # before any warning, so that an error comes alone
         if not any(precomputed):
             warn_of_mistakes(X, Y, x_features, y_features)
         return views, [x_features, y_features]
 
     def _check_n_components(self, n_components: int | None, views: Views) -> int:
-        """The number of components, if the views can have so many; None for as many as they can."""
+        """The number of components, if the views can have that many; None for the maximum."""
         n = len(views) - self.center
         bounds = {"n_samples - 1" if self.center else "n_samples": n}
         for name, data in zip(_NAMES, views.data, strict=True):
@@ -271,10 +271,10 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def transform_y(self, Y: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
         """Scores of samples of Y; parameters as for `transform`. Columns of a frame are called `sparsecca_y0` etc."""
-        swapped = copy(self)  # only the result of `transform` becomes the frame that `set_output` selects
+        swapped = copy(self)  # scikit-learn wraps only the result of `transform` in the frame that `set_output` selects
         swapped._transformed = "Y"
         scores = swapped.transform(Y, diagonal)
-        if hasattr(scores, "iloc") and hasattr(Y, "iloc"):  # also of a series, whose labels scikit-learn 1.6 drops
+        if hasattr(scores, "iloc") and hasattr(Y, "iloc"):  # scikit-learn 1.6 drops the row labels of a series
             scores.index = Y.index
         return scores
 
@@ -340,7 +340,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self._transformed == "X":
             return names
         prefix = type(self).__name__.lower()
-        return np.array([f"{prefix}_y{i}" for i in range(len(names))], dtype=object)  # beside those of X in one frame
+        return np.array([f"{prefix}_y{i}" for i in range(len(names))], dtype=object)  # distinct from those of X
 
     @property
     def _n_features_out(self) -> int:

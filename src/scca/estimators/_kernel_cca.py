@@ -27,26 +27,26 @@ class KernelCCA(PairedTransformer):
         a'((1 - r) K_x^2 + r K_x) a = 1,    b'((1 - r) K_y^2 + r K_y) b = 1,
 
     where r is the regularisation and K_x, K_y are the kernel matrices of the views, centred and scaled; with
-    `scale="columns"`, r K is multiplied by the mean of the diagonal of K, as if that were 1.
-    With linear kernels this is CCA with the covariances C replaced by (1 - r) C + r I: r = 0 is classical CCA and r = 1
-    partial least squares. With K = U L U' the problem is one singular value decomposition of W_x U_x'U_y W_y with
-    W = sqrt(L / ((1 - r) L + r)), restricted to eigenvalues above rounding error, so that singular kernels and more
+    `scale="columns"`, r K is multiplied by the mean diagonal of K, so that r means the same as if that were 1. With
+    linear kernels this is CCA with the covariances C replaced by (1 - r) C + r I: r = 0 is classical CCA and r = 1
+    partial least squares. With K = U L U' the problem is one singular value decomposition of W_x U_x'U_y W_y with W =
+    sqrt(L / ((1 - r) L + r)), restricted to eigenvalues above rounding error, so that singular kernels and more
     features than samples are allowed.
 
     Parameters
     ----------
     n_components : int, default=2
     regularization : float, default=0.03
-        r, from 0 to 1. The default is the paper's best value on its text.
+        r, from 0 to 1. The default is the best value for the text in the paper.
     kernel : a kernel, or a pair of them, default="linear"
-        Of both views, or of X and Y; as for `SparseCCA`.
+        The kernel of both views, or those of X and Y; as for `SparseCCA`.
     center, scale : as for `SparseCCA`
     feature_weights : "shared" or None, default=None
-        Weight the features as `SparseCCA` does, before anything else. Not for a kernel that is not linear.
+        Weight the features first, as `SparseCCA` does; only with linear kernels.
     n_features : int, optional
-        How many features of each view to read, with "shared" feature weights; as for `SparseCCA`.
+        Number of features of each view to read, with "shared" feature weights; as for `SparseCCA`.
     n_jobs : int, optional
-        Threads that compute a kernel that is not linear. The results do not depend on it.
+        Number of threads that compute a kernel that is not linear. The results do not depend on it.
 
     Attributes
     ----------
@@ -54,9 +54,9 @@ class KernelCCA(PairedTransformer):
         Number of components found; fewer than requested if a view has a smaller rank.
     x_weights_, y_weights_ : ndarray of shape (n_samples, n_components_)
         a_j and b_j, scaled as above; signs make the largest training score of X positive.
-    x_rotations_, y_rotations_ : the same arrays: kernel CCA is not deflated.
+    x_rotations_, y_rotations_ : the same arrays, since kernel CCA is not deflated.
     canonical_values_ : ndarray of shape (n_components_,)
-        The maxima: canonical correlations for r = 0, shrunk ones otherwise.
+        The maxima: canonical correlations for r = 0, otherwise smaller values.
     correlations_ : ndarray of shape (n_components_,)
         Cosine of the two training scores of each component.
     x_kernel_error_, y_kernel_error_ : float
@@ -103,7 +103,7 @@ class KernelCCA(PairedTransformer):
         return tuple(kernel) if isinstance(kernel, tuple | list) and len(kernel) == 2 else (kernel, kernel)
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
-        """Learn the components of paired samples; as for `SparseCCA.fit`, both kernel matrices if precomputed."""
+        """Learn the components of paired samples; as for `SparseCCA.fit`, with two kernel matrices if precomputed."""
         return self._fit(X, Y)
 
     def _settings(self) -> "_Settings":
@@ -122,7 +122,7 @@ class KernelCCA(PairedTransformer):
         r, n_components = settings.regularization, settings.n_components
         views = [LinearKernelView(view) if isinstance(view, FeatureView) else view for view in prepared.views]
         x_spectrum, y_spectrum = map(spectrum_of, views)
-        # scaled columns have samples of any norm, and r K is then a multiple of it; as they are, K counts as it is
+        # scaled columns leave samples of any norm, so that r is multiplied by their mean square; otherwise r stays
         x_ridge, y_ridge = (
             r * view.unit if scales_columns(scale) else r
             for view, scale in zip(views, prepared.reading.scales, strict=True)

@@ -15,10 +15,10 @@ _METHODS = ("cholesky", "nystroem", "random")
 
 
 class LowRankKernel(BaseEstimator):
-    """A kernel approximated as K ~ Z Z', Z of few columns, for more samples than fit an n x n matrix.
+    """A kernel approximated as K ~ Z Z' with few columns in Z, for more samples than fit an n x n matrix.
 
-    Passed as `kernel` of an estimator. Time and memory are proportional to the number of samples. Rows of Z are centred
-    and scaled to unit norm (a stored kernel scales a new sample by k(x, x) instead, which changes no ranking by
+    Pass it as the `kernel` of an estimator. Time and memory are proportional to the number of samples. Rows of Z are
+    centred and scaled to unit norm (a stored kernel scales a new sample by k(x, x) instead, which changes no ranking by
     cosine), and certificates hold for the problem with Z Z'. A search can choose the rank by the name `kernel__rank`.
 
     Parameters
@@ -31,8 +31,8 @@ class LowRankKernel(BaseEstimator):
         How Z is found:
 
         - "cholesky": randomly pivoted Cholesky factorisation: landmarks are drawn one after another, each in proportion
-          to what the earlier ones leave of a sample, so that small groups are not missed. Needs `rank` columns of K;
-        - "nystroem": landmarks are drawn from all samples alike, as by scikit-learn's `Nystroem`; faster;
+          to the part of a sample that earlier landmarks do not explain, so that small groups are not missed;
+        - "nystroem": landmarks are drawn with equal probability, as by scikit-learn's `Nystroem`; faster;
         - "random": random features of the rbf kernel (scikit-learn's `RBFSampler`), which need no landmarks but a far
           higher rank.
     random_state : int, RandomState instance or None, default=None
@@ -92,7 +92,7 @@ def checked_kernel(given: Any) -> Kernel:
 
 
 def parsed_kernel(given: Any) -> tuple[Kernel | None, dict[str, Any] | None]:
-    """The kernel of a view, None if it is linear, and how it is approximated, if it is."""
+    """The kernel of a view (None if it is linear), and how it is approximated (None if it is not)."""
     if isinstance(given, LowRankKernel):
         return given.settings()
     kernel = checked_kernel(given)

@@ -16,7 +16,7 @@ __all__ = ["remote_pair"]
 
 
 def remote_pair(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any]:
-    """Both views of remote samples, checked; in memory if there are fewer than 20,000.
+    """Both checked views of remote samples, which are brought into memory if there are fewer than 20,000.
 
     Parameters
     ----------
@@ -46,10 +46,10 @@ def remote_pair(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any
 
 
 def _warn_uninformative(data: Any, name: str) -> None:
-    """As for samples in memory: constant features, and samples that are all zero."""
+    """Warn of constant features and all-zero samples, as for samples in memory."""
     first = data.chosen(np.zeros(1, dtype=np.intp))
     first = (first.toarray() if data.is_sparse else np.asarray(first))[0]
-    differing, zero = summed(_differing, [data], first)
+    differing, zero = summed(_count_differing, [data], first)
     constant = differing == 0
     refuse_constant(constant, name, data.shape)
     warn_constant(constant, name)
@@ -61,8 +61,8 @@ def _warn_uninformative(data: Any, name: str) -> None:
         )
 
 
-def _differing(items: Sequence[Any], first: np.ndarray) -> list[Any]:
-    """For every feature, in how many samples it differs from `first`; and how many samples are zero."""
+def _count_differing(items: Sequence[Any], first: np.ndarray) -> list[Any]:
+    """For every feature, the number of samples that differ from `first`; and the number of samples that are zero."""
     data = items[0]
     if not isinstance(data, Compressed):
         return [np.count_nonzero(data != first, axis=0), int(np.count_nonzero(~data.any(axis=1)))]

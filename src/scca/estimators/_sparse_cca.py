@@ -57,21 +57,20 @@ class SparseCCA(PairedTransformer):
            min over w of  ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2,
 
        with a certified duality gap.
-    3. Weights. Ridge regression (4 lambda) on the selected features alone, first of t, then of the scores that the
-       other view's weights give.
+    3. Weights. Ridge regression (4 lambda) on the selected features alone, first of t, then of the other view's scores.
 
     With up to 2,000 pairs, the views are first reduced to the features that predict each other, as long as mates are
     found almost as well (`n_features`). The model does not read a feature that has no weight in any component, not even
-    for the norm of a sample: `transform` multiplies the view prepared from the other features by exactly `x_weights_`,
-    and gives 0 for a sample that has none of them. `scca/factors/fit.py` is the whole method from top to bottom;
-    `AnchoredCCA` is Hardoon and Shawe-Taylor's.
+    for the norm of a sample: `transform` multiplies the view prepared from the features with weights by exactly
+    `x_weights_`, and gives 0 for a sample without any of these features. `scca/factors/fit.py` is the whole method from
+    top to bottom; `AnchoredCCA` is Hardoon and Shawe-Taylor's.
 
     Parameters
     ----------
     n_components : int or "auto", default=2
         Number of components, at most n_samples - 1 (n_samples without centring) and at most the number of features of a
-        view with weights on features. "auto": the leading factors, up to the first five in a row that are no better
-        than chance on pairs left out; at most 200, and half as many as pairs.
+        view with weights on features. "auto": the leading factors before the first five in a row that are no better
+        than chance on pairs left out; at most 200, and at most half the number of pairs.
     rendering : {"sparse", "dense"} or a pair of them, default="sparse"
         Weights on few features, or on all by ridge regression. `("dense", "sparse")` is for an X whose single features
         mean nothing, such as an encoder's vectors, paired with a Y that should be readable.
@@ -82,17 +81,17 @@ class SparseCCA(PairedTransformer):
     ridge : "auto", "auto*FACTOR" or float, default="auto"
         lambda, the ridge of the factors and of their weights, relative to samples of unit norm. "auto" is 0.25, and
         0.25 n_samples / 10,000 for more than 10,000 samples; "auto*4" is four times that. From 3,000 samples on,
-        factors are found with sample weights that fall with leverage, so that what a few samples share almost perfectly
-        does not come before what many share well. Weights on selected features use four times this ridge, raised
-        (unless `ridge` is a number) until at least 1 / sqrt(n_samples) of a factor stays unexplained, so that few
-        samples are not overfitted.
+        factors are found with sample weights that fall with leverage, so that a factor that a few samples share almost
+        perfectly does not come before one that many share well. Weights on selected features use four times this ridge,
+        raised (unless `ridge` is a number) until at least 1 / sqrt(n_samples) of a factor stays unexplained, so that
+        few samples are not overfitted.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
         p = min(1/4, 2.5 / sqrt(n)), where R^2 is the share of its variance that ridge regression on the other view
         predicts for samples left out (from at most 2,000 pairs). Words without a counterpart in the other language
         count less. Features of a view with a kernel have no weights.
     n_features : "auto", int, float or None, default="auto"
-        How many features of each view to read, or which share of them (but at least half as many as there are pairs):
+        Number or share of the features of each view to read (a share gives at least half as many as there are pairs):
         those that the two views predict best from each other. The others get the weight 0 and are ignored, even for
         a sample's norm. Only with "shared" feature weights. None: all. "auto": all, except with a sparse rendering, no
         kernel and at most 2,000 pairs; then the smallest share, down to 0.15 or ten features per pair, whose
@@ -101,7 +100,7 @@ class SparseCCA(PairedTransformer):
     kernel : "linear", a kernel or a pair of them, default="linear"
         A kernel is a name from `sklearn.metrics.pairwise.pairwise_kernels`, a `Kernel` with parameters, a function of
         two rows, "precomputed" for a view that is the kernel matrix itself, or a `LowRankKernel`. A view with a kernel
-        that is not linear has weights on its samples. A single such kernel is that of Y; a pair names those of X and Y.
+        that is not linear has weights on its samples. A single such kernel is for Y; a pair names those of X and Y.
     center : bool, default=True
         Subtract the mean of every feature in training. Sparse data stay sparse.
     scale : {"auto", "columns", "rows", "both"} or None, or a pair of them, default="auto"
@@ -109,34 +108,32 @@ class SparseCCA(PairedTransformer):
 
         - "columns": every column by its standard deviation, for tables. Constant columns drop out.
         - "rows": every sample by its norm, after centring, for counts and TF-IDF of words; as in the paper.
-        - "both": columns, then samples by sqrt(b s^2 + (1 - b) ||x||^2), a norm that is shrunk towards that of all
+        - "both": columns, then samples by sqrt(b s^2 + (1 - b) ||x||^2), a norm shrunk towards that of all
           samples: s^2 is the mean of ||x||^2, and b is 1 for a single column, about 1 for few columns that vary on
           their own, and small for many columns whose samples differ in size (a drug with many known effects).
-        - None: neither. Penalties that are automatic do not depend on the unit of the whole view, but columns in
-          large units lead.
-        - "auto": "rows" for a view without negative values of which at least half are zero, and more than one per
-          sample is not; otherwise "both". Values decide, not whether a matrix is stored as a sparse one. So
-          a binary table is scaled like words; "both" may suit it better. "rows" also for the dense view beside a sparse
-          one, whose columns mean nothing by themselves, and for kernels of your own and precomputed ones. `x_scale_`
-          and `y_scale_` say what was chosen.
+        - None: nothing is divided. Automatic penalties do not depend on the unit of the whole view, but columns with
+          large numbers lead.
+        - "auto": "rows" for a view without negative values of which at least half are zero, but more than one per
+          sample is not; otherwise "both". The values decide, not whether the matrix is stored as a sparse one. A binary
+          table is therefore scaled like words, though "both" may suit it better. "auto" is also "rows" for the dense
+          view beside a sparse one, whose columns mean nothing by themselves, for kernel functions of your own and for
+          precomputed kernels. `x_scale_` and `y_scale_` say what was chosen.
 
         With a named kernel that is not linear, columns are divided before the kernel is computed, and norms are those
         in the kernel's space.
     held_out : int or "auto", default="auto"
-        Number of folds for `held_out_correlations_`, at least 2 and at most a third of the pairs (`n_folds_` is how
-        many there are), or 0 for none. "auto": with fewer than 100 pairs (or groups of them) 5 folds, drawn twice; with
-        up to 2,000, 8 folds; with more, 5. With 20,000 pairs or more, only the first fold is left out, and at most
-        20,000 pairs.
+        Number of folds for `held_out_correlations_`, at least 2 and at most a third of the pairs (`n_folds_` is the
+        actual number), or 0 for none. "auto": with fewer than 100 pairs (or groups of them) 5 folds, drawn twice; with
+        up to 2,000, 8 folds; with more, 5. With 20,000 pairs or more, one fold is left out, of at most 20,000.
     tol : float, default=1e-6
         Duality gap to reach for each component, relative to ||t||^2.
     max_iter : int, default=1000
         Maximum number of solver rounds per component.
     n_jobs : int, optional
-        Threads that compute a kernel that is not linear, and folds fitted in parallel. The results do not depend on it.
+        Number of threads for a kernel that is not linear, and of folds fitted in parallel. Results do not depend on it.
     random_state : int, RandomState instance or None
         Draws the pairs that are left out and the orders in which they are permuted; None draws the same ones every
-        time. What is learnt does not depend on it, except by the number of components if that is "auto". A
-        `LowRankKernel` has its own.
+        time. What is learnt does not depend on it, except for an "auto" number of components.
 
     Attributes
     ----------
@@ -151,19 +148,19 @@ class SparseCCA(PairedTransformer):
     held_out_correlations_ : ndarray of shape (n_components_,)
         Correlation of the two views' scores on pairs left out, with everything learnt from the other pairs. The j-th
         value is what the j-th strongest component of a fit to about this many pairs reaches on new pairs, whatever its
-        features: each fold finds and orders its components by itself, since matching them to these would let the pairs
-        left out choose. As folds learn from fewer pairs, it is rather too low than too high (docs/evidence has by how
+        features: each fold finds and orders its own components, since matching them to those of this fit would let the
+        pairs left out choose. As folds learn from fewer pairs, the value tends to be too low (docs/evidence says by how
         much).
     held_out_intervals_ : ndarray of shape (n_components_, 2)
-        Where that correlation lies, at a level of 0.95.
+        Intervals for these correlations, at a level of 0.95.
     n_folds_ : int
-        Number of fits for these.
+        Number of folds that were fitted.
     p_value_ : float
-        p-value of the test whether the two views of a pair go together better than those of permuted pairs: by how well
-        the five leading factors of most pairs, with dense weights, hold on the others, once with the ridge of the model
-        and once with nearly no whitening, and by the strongest association of a feature of X with a feature of Y. All
-        three are computed again for 199 orders of the pairs, and the best rank counts, so that the test is exact. With
-        so many pairs that this takes long, one fit leaves pairs out, and only these are permuted.
+        p-value of the test whether the two views of a pair go together better than those of permuted pairs. It has
+        three statistics: how well the five leading factors of most pairs, with dense weights, hold on the others, once
+        with the ridge of the model and once with nearly no whitening; and the strongest association of a feature of X
+        with one of Y. All are computed again for 199 orders of the pairs, and the best rank counts, so that the test is
+        exact. With so many pairs that this would take long, only the pairs that one fit leaves out are permuted.
     verdict_ : str
         What follows from the p-value, in one sentence.
     correlations_ : ndarray of shape (n_components_,)
@@ -174,12 +171,13 @@ class SparseCCA(PairedTransformer):
     converged_ : ndarray of bool of shape (n_components_,)
         Whether every iteration for a component reached its tolerance.
     x_kernel_error_, y_kernel_error_ : float
-        With a `LowRankKernel`: tr(K - ZZ') / tr K, what the approximation leaves out of the kernel of the training
-        samples; for random features ||K - ZZ'|| / ||K||, from at most 1,000 samples. Above 0.1, `fit` warns.
+        With a `LowRankKernel`: tr(K - ZZ') / tr K, the part of the kernel of the training samples that the
+        approximation leaves out; for random features ||K - ZZ'|| / ||K||, from at most 1,000 samples. Above 0.1, `fit`
+        warns.
     x_preparation_, y_preparation_ : scca.views.Preparation, KernelPreparation or LowRankPreparation
         How samples of each view are weighted, centred and scaled first.
     x_feature_weights_, y_feature_weights_ : ndarray or None
-        What features were multiplied by, 0 for those that are not read; `x_weights_` apply to features so weighted.
+        The factors of the features, 0 for features that are not read; `x_weights_` apply to features so multiplied.
     n_features_in_, n_features_y_ : int
     feature_names_in_, feature_names_y_ : ndarray of str
         Only if the view was a data frame with string column names.
@@ -346,7 +344,7 @@ class SparseCCA(PairedTransformer):
         return tuple(check_choice(each, "rendering", ("sparse", "dense")) == "dense" for each in pair)
 
     def _effort(self, dense: tuple[bool, ...]) -> dict[str, Any]:
-        """The settings of the elastic nets, which dense renderings do not have."""
+        """The settings of the elastic nets; refused for dense renderings, which have none."""
         effort = {"tol": check_tolerance(self.tol), "max_iter": check_count(self.max_iter, "max_iter")}
         if not all(dense):
             return effort

@@ -14,26 +14,26 @@ from .products import images
 
 __all__ = ["Solutions", "leading_solutions", "residuals_of"]
 
-_DEPENDENT = 1e-8  # of a direction's squared norm: a smaller part outside the others' span is rounding error
+_DEPENDENT = 1e-8  # share of a squared norm: a smaller part of a direction outside the span of others is rounding error
 _ORTHOGONAL = 1e-10  # inner product of unit directions above which they are orthogonalised again
-_FIRST_LOOK = 3.0  # directions per view and wanted factor before convergence is first checked
-_LATER_LOOKS = 1.08  # times as many before the next check
-_BASIS = 8  # directions stored per view and wanted factor
-_KEPT = 1.5  # of them per wanted factor when a full basis is shrunk
-_LEAST = 20  # directions stored at least
-_INNER = 1.0  # of the tolerance: relative residual of the inner solves, whose error the next ones make up for
+_FIRST_CHECK = 3.0  # number of directions per view and wanted factor before convergence is first checked
+_CHECK_GROWTH = 1.08  # growth of the number of directions between two checks
+_BASIS_SIZE = 8  # maximum number of directions stored per view and wanted factor
+_SHRUNK_BASIS_SIZE = 1.5  # number of directions per wanted factor that a full basis is shrunk to
+_LEAST_BASIS_SIZE = 20  # smallest limit on the number of directions stored per view
+_INNER_TOLERANCE = 1.0  # relative residual of inner solves, as a share of the tolerance: later ones correct the error
 
 Blocks = list[np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """sigma, largest first; w, one column each, w'Bw = 1; and ||Lw - sigma Bw|| / ||sigma Bw||, recomputed."""
+    """Every sigma, largest first; its w, a column with w'Bw = 1; and ||Lw - sigma Bw|| / ||sigma Bw||, recomputed."""
 
     values: np.ndarray
     vectors: list[np.ndarray]
     residuals: np.ndarray
-    n_products: int  # columns that the views were multiplied with
+    n_products: int  # number of columns that the views were multiplied with
 
 
 class _Basis:
@@ -45,7 +45,7 @@ class _Basis:
         self.widths = [0] * len(sizes)
         self._capacities = [min(capacity, size) for size in sizes]
         self.n_products = 0
-        # held[v][u]: C_uv V_v, but B_v V_v where u = v
+        # held[v][u] is C_uv V_v, and B_v V_v where u = v
         self._held = [[np.empty((m, k), order="F") for m in sizes] for k in self._capacities]
         self._directions = [np.empty((m, k), order="F") for m, k in zip(sizes, self._capacities, strict=True)]
 
@@ -59,15 +59,15 @@ class _Basis:
         return all(self.widths[v] + width <= k or k == len(self._directions[v]) for v, k in enumerate(self._capacities))
 
     def add(self, new: Blocks) -> list[Blocks]:
-        """Add the new part of directions in every view; returns their images, laid out as in `held`."""
+        """Add the new part of directions in every view; returns the images of these parts, laid out as in `held`."""
         starts = list(self.widths)
-        new = [self._beside(v, block) for v, block in enumerate(new)]
+        new = [self._new_part(v, block) for v, block in enumerate(new)]
         self.n_products += max(block.shape[1] for block in new)
-        for v, (block, found) in enumerate(zip(new, images(*_of(self._products), new), strict=True)):
+        for v, (block, found) in enumerate(zip(new, images(*_views_and_ridges(self._products), new), strict=True)):
             self._append(v, block, found)
         return [[held[:, starts[v] : self.widths[v]] for held in self._held[v]] for v in range(len(new))]
 
-    def _beside(self, v: int, block: np.ndarray) -> np.ndarray:
+    def _new_part(self, v: int, block: np.ndarray) -> np.ndarray:
         room = self._capacities[v] - self.widths[v]
         block = block[:, :room]
         block = block - times(self.directions(v), inner(self.held(v, v), block))
@@ -91,7 +91,7 @@ class _Basis:
         self.widths[v] = columns.stop
 
     def best(self, count: int) -> tuple[np.ndarray, Blocks]:
-        """The largest sigma within the spans of the bases, and the coefficients of their vectors."""
+        """The largest sigma within the spans of the bases, and the coefficients of their solutions."""
         cross = {(v, u): inner(self.directions(v), self.held(u, v)) for v in range(len(self.widths)) for u in range(v)}
         if len(self.widths) == 2 and count <= min(self.widths):
             values, mixtures = _singular(cross[1, 0], count)
@@ -127,35 +127,35 @@ def leading_solutions(
 ) -> Solutions:
     """The `n_wanted` largest sigma of  sum over u != v of C_vu w_u = sigma B_v w_v,  B_v = C_vv + ridge.
 
-    Every round multiplies the images of the newest directions by B_v^-1 (to the tolerance) and adds their
-    new part to the basis of the view. From time to time the best combinations are checked. A full basis is shrunk to
-    these, and the iteration continues from the ones whose residuals are too large. Convergence according to the
-    recurrences is confirmed by recomputed products.
+    Every round multiplies the images of the newest directions by B_v^-1 (to the tolerance) and adds their new part to
+    the basis of the view. From time to time the best combinations are checked. A full basis is shrunk to these,
+    and the iteration continues from the ones whose residuals are too large. Convergence according to the recurrences is
+    confirmed by recomputed products.
     """
     at_once = max(block.shape[1] for block in start)
-    capacity = max(_LEAST, _BASIS * n_wanted) + at_once
+    capacity = max(_LEAST_BASIS_SIZE, _BASIS_SIZE * n_wanted) + at_once
     basis = _Basis(products, capacity)
-    new, look = start, _FIRST_LOOK * n_wanted
+    new, look = start, _FIRST_CHECK * n_wanted
     for n_rounds in range(1, max_iter + 1):
         before = list(basis.widths)
         found = basis.add(new)
         is_last = before == basis.widths or n_rounds == max_iter
-        ahead, is_full = _onwards(basis, found, at_once), not basis.has_room(at_once)
+        ahead, is_full = _next_directions(basis, found, at_once), not basis.has_room(at_once)
         if is_last or is_full or max(basis.widths) >= look:
             values, mixtures = basis.best(n_wanted)
             residuals, sizes = basis.residuals(values, mixtures)
             if is_last or (sizes <= tol).all():
                 vectors = basis.combined(mixtures)
-                residuals, sizes = residuals_of(images(*_of(products), vectors), values)
+                residuals, sizes = residuals_of(images(*_views_and_ridges(products), vectors), values)
                 basis.n_products += len(values)
                 if is_last or (sizes <= tol).all():
                     break
-            look = _LATER_LOOKS * max(basis.widths)
+            look = _CHECK_GROWTH * max(basis.widths)
             if is_full:
-                basis.shrink(basis.best(int(_KEPT * n_wanted))[1])
+                basis.shrink(basis.best(int(_SHRUNK_BASIS_SIZE * n_wanted))[1])
                 look = max(basis.widths) + n_wanted
                 ahead = [block[:, sizes > tol][:, :at_once] for block in residuals]
-        new = _inverted(products, ahead, _INNER * tol)
+        new = _inverted(products, ahead, _INNER_TOLERANCE * tol)
     return Solutions(values, vectors, sizes, basis.n_products)
 
 
@@ -164,7 +164,7 @@ def _inverted(products: Sequence[Coupled], blocks: Blocks, tol: float) -> Blocks
     return map_threads(lambda v: products[v].solve(blocks[v], tol).weights, range(len(products)))
 
 
-def _onwards(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:
+def _next_directions(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:
     """The sum of the newest directions' images in every view, orthogonal to the last two blocks of its basis."""
     ahead = []
     for v in range(len(found)):
@@ -172,13 +172,13 @@ def _onwards(basis: _Basis, found: list[Blocks], at_once: int) -> Blocks:
         for u, parts in enumerate(found):
             if u != v:
                 block[:, : parts[v].shape[1]] += parts[v]
-        last = slice(-2 * at_once, None)  # the largest overlap is with these
+        last = slice(-2 * at_once, None)  # these have the largest overlap
         ahead.append(block - times(basis.held(v, v)[:, last], inner(basis.directions(v)[:, last], block)))
     return ahead
 
 
 def _singular(matrix: np.ndarray, count: int) -> tuple[np.ndarray, Blocks]:
-    """The largest solutions of two views: singular vectors, a problem half the size of the joint one."""
+    """The largest solutions of two views, from singular vectors: a problem half the size of the joint one."""
     size = len(matrix)
     squares, left = eigh(matrix @ matrix.T, subset_by_index=(size - count, size - 1))
     values = np.sqrt(np.maximum(squares[::-1], 0.0))
@@ -186,7 +186,7 @@ def _singular(matrix: np.ndarray, count: int) -> tuple[np.ndarray, Blocks]:
     return values, [matrix.T @ left / np.maximum(values, np.finfo(np.float64).tiny), left]
 
 
-def _of(products: Sequence[Coupled]) -> tuple[list[PrimalView], list[float]]:
+def _views_and_ridges(products: Sequence[Coupled]) -> tuple[list[PrimalView], list[float]]:
     return [product.view for product in products], [product.ridge for product in products]
 
 

@@ -9,12 +9,12 @@ from .products import RidgeSolution, Scores, correlations, covariance, regularis
 
 __all__ = ["Coupled", "ridge_weights"]
 
-_MOST_COUPLED = 16_000  # features whose covariance matrix is factorised: it takes 1 GB
-_PER_ROOT = 4.0  # times the root of the stored entries: so many coupled features take about as long as a product
+_MOST_COUPLED = 16_000  # maximum number of features whose covariance matrix is factorised: it takes 1 GB
+_PER_ROOT = 4.0  # coupled features per root of the number of stored entries: they take about as long as a product
 _SINGLE = 3e-6  # relative residual of an inverse in single precision
-_LEAST_SHIFT = 1e-6  # of the trace: a smaller ridge is lost in single precision
-_MAX_ITER = 1000  # steps of conjugate gradients
-_MOST_COPIED = 1 << 27  # entries of dense columns copied to compute their covariances
+_LEAST_SHIFT = 1e-6  # smallest ridge, as a share of the trace, that single precision resolves
+_MAX_ITER = 1000  # maximum number of steps of conjugate gradients
+_MOST_COPIED = 1 << 27  # maximum number of entries of dense columns that are copied to compute covariances
 _TOLERANCE = 1e-8  # relative residual of the normal equations
 
 
@@ -55,8 +55,8 @@ class Coupled:
     def couple(self) -> None:
         """Factorise the covariance matrix of the features that vary most, which `precondition` inverts exactly.
 
-        All features, if there are few enough, make an iteration needless. Otherwise, the fewer entries a view has, the
-        fewer are worth it: each step of the iteration reads them all.
+        If there are few enough features, all are coupled, and no iteration is needed. Otherwise, the fewer entries a
+        view stores, the faster a step of the iteration, and the fewer features are worth coupling.
         """
         n, m = self.shape
         self._squares = self.view.square_norms() + self.ridge

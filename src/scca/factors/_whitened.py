@@ -1,39 +1,37 @@
-"""The leading factors of views of many samples and not too many features: by their covariances, without iterating."""
+"""The leading factors of views with many samples and not too many features, by covariances instead of iterations."""
 
 from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import cholesky, eigh
 
-from ..parallel import blas_threads_for, one_blas_thread
+from ..parallel import blas_threads_for
 from ..progress import Stage
 from ..views import PrimalView, View
 from ._iteration import Solutions, residuals_of
 from .find import of_two
-from .products import covariance, images
+from .products import images
 
 __all__ = ["whitened_cost", "whitened_solutions"]
 
-# About how long steps take with m features, in nanoseconds over m^3; only ratios matter.
-_OF_TRIANGLE, _OF_DIVISIONS, _OF_VECTORS = 0.006, 0.027, 0.03
+# Approximate times of steps with m features, in nanoseconds per m^3; only ratios matter.
+_TRIANGLE_TIME, _DIVISION_TIME, _VECTORS_TIME = 0.006, 0.027, 0.03
 
 
 def whitened_solutions(
     views: Sequence[PrimalView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float]
 ) -> Solutions:
-    """The largest solutions.
+    """The largest solutions with weights on the `kept` features of each view alone.
 
-    Of all features only the `kept` ones of each view have weights. With C_vv + lambda_v = L_v L_v' and
-    w_v = L_v'^-1 z_v the problem is an ordinary one,
+    With C_vv + lambda_v = L_v L_v' and w_v = L_v'^-1 z_v the problem is an ordinary one,
 
     sum over u != v of  L_v^-1 C_vu L_u'^-1 z_u = sigma z_v.
 
-    In double precision: in single, factors are rotated by about 1e-5, which changes what is selected.
+    Single precision would rotate factors by about 1e-5, which changes the selected features; so this is in double.
     """
     with blas_threads_for(max(map(len, kept)) ** 2):
-        with blas_threads_for(max(map(len, kept)) ** 2):
-        values, found = _solved(views, kept, n_components, ridges)
+        values, found = _solve(views, kept, n_components, ridges)
     vectors = [np.zeros((view.shape[1], len(values))) for view in views]
     for W, features, w in zip(vectors, kept, found, strict=True):
         W[features] = w
@@ -43,37 +41,37 @@ def whitened_solutions(
 
 
 def whitened_cost(views: Sequence[View], most_features: int) -> float:
-    """About how long it takes to find factors in so many features of each view, in nanoseconds."""
+    """Approximate time to find factors in at most `most_features` features of each view, in nanoseconds."""
     sizes = [min(view.shape[1], most_features) for view in views]
     pairs = [(v, u) for v in range(len(views)) for u in range(v + 1)]
-    return sum(_cost_of(views, sizes, v, u) for v, u in pairs) + _OF_VECTORS * max(sizes) ** 3
+    return sum(_covariance_cost(views, sizes, v, u) for v, u in pairs) + _VECTORS_TIME * max(sizes) ** 3
 
 
-def _cost_of(views: Sequence[View], sizes: Sequence[int], v: int, u: int) -> float:
-    """Of the covariances of two views and dividing them by triangles, or of a view's own and their triangle."""
-    factor = _OF_TRIANGLE if v == u else _OF_DIVISIONS
+def _covariance_cost(views: Sequence[View], sizes: Sequence[int], v: int, u: int) -> float:
+    """Time to compute the covariances of two views and divide them by triangles, or those of one and its triangle."""
+    factor = _TRIANGLE_TIME if v == u else _DIVISION_TIME
     return views[v].n_stored * views[u].n_stored / views[0].shape[0] + factor * max(sizes[v], sizes[u]) ** 3
 
 
-def _solved(
+def _solve(
     views: Sequence[PrimalView], kept: Sequence[np.ndarray], n_components: int, ridges: Sequence[float]
 ) -> tuple[np.ndarray, list[np.ndarray]]:
     sizes, triangles = [len(features) for features in kept], []
     stage = Stage("factors", whitened_cost(views, max(sizes)))
     for v, (view, features, ridge) in enumerate(zip(views, kept, ridges, strict=True)):
-        with stage.step(_cost_of(views, sizes, v, v)):
+        with stage.step(_covariance_cost(views, sizes, v, v)):
             own = _covariance(view, view, features, features)
             own[np.diag_indices_from(own)] += ridge
             triangles.append(cholesky(own.T, lower=True, overwrite_a=True, check_finite=False))  # in place, by columns
 
     def between(v: int, u: int) -> np.ndarray:
-        with stage.step(_cost_of(views, sizes, v, u)):
+        with stage.step(_covariance_cost(views, sizes, v, u)):
             half = _divided(triangles[u], _covariance(views[v], views[u], kept[v], kept[u]).T)
             return _divided(triangles[v], half.T)
 
     if len(views) == 2:
         M = between(0, 1)
-        with stage.step(_OF_VECTORS * max(sizes) ** 3):
+        with stage.step(_VECTORS_TIME * max(sizes) ** 3):
             values, Z = of_two(M, n_components)
     else:
         ends = np.cumsum([0, *sizes])

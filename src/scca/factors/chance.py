@@ -1,4 +1,4 @@
-"""Chance: whether the views share anything, how many factors, and whether samples are near copies of each other."""
+"""Tests against chance: whether the views share anything, how many factors hold, whether samples are near copies."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,16 +36,16 @@ __all__ = [
 ]
 
 _ROUNDING = 1e-9  # statistics that differ by less are equal
-_STEPS = 2  # of the iteration that finds leading factors
-_MOST_ENTRIES = 1 << 22  # of the scores that a thread has in memory at a time
-_FEW_ENTRIES = 1 << 17  # of scores that are not worth several threads
-_MOST_ORDERS = 50  # that a thread treats at a time, of more
-_MOST_PRODUCTS = 1e9  # of values of two features, for all orders
+_STEPS = 2  # number of steps of the iteration that finds leading factors
+_MOST_ENTRIES = 1 << 22  # maximum number of scores that a thread has in memory at a time
+_FEW_ENTRIES = 1 << 17  # maximum number of scores that are not worth several threads
+_MOST_ORDERS = 50  # maximum number of orders that a thread treats at a time
+_MOST_PRODUCTS = 1e9  # maximum number of products of values of two features, over all orders
 _DEPENDENT = 1e-5  # share of a column's length that is rounding error
 _SEED = 0
-_LOOKED_AT = 500  # samples, of more than that, that tell whether many have a near copy
-_ROWS = 512  # whose cosines are in memory at a time
-_FEW = 100  # samples below which a test that finds nothing may well have missed something
+_N_LOOKED_AT = 500  # maximum number of samples that tell whether many have a near copy
+_ROWS = 512  # number of samples whose cosines are in memory at a time
+_FEW_GROUPS = 100  # number of independent samples below which a test may well miss what is shared
 
 
 # --- the test ---------------------------------------------------------------------------------------------------------
@@ -59,9 +59,9 @@ class Sharing:
     ----------
     p_value : float
     null : ndarray
-        How well the leading factors hold on samples left out, by `window_strengths`, in all orders but the given one.
+        `window_strengths` of the leading factors on samples left out, in all orders but the given one.
     partitions : sequence of sequences of ndarray of int
-        The parts of the samples that are left out in turn.
+        Each partition has the parts of the samples that are left out in turn.
     """
 
     p_value: float
@@ -78,14 +78,14 @@ def refitted_test(
     views but the first are permuted, whole groups at a time:
 
     - how well the leading factors of some samples hold on the others, with the ridge of the fit: this finds what is
-      shared beside strong variance of one view alone;
-    - the same with nearly no whitening: this finds what is shared by strong directions, where features are many;
+      shared even if one view alone varies more;
+    - the same statistic with nearly no whitening: this finds strong shared directions among many features;
     - the strongest association of a feature of one view with a feature of another: this finds single features.
 
-    Of more than two views, each is the mean over all pairs of views. For each statistic, every order has a rank; the
-    p-value is the share of orders, the given one included, whose best rank is at least as good. So it is exact for
-    independent views, since it does to permuted samples whatever it does to the given ones. Factors have dense weights
-    without selection, so that they are found again quickly.
+    With more than two views, each statistic is the mean over all pairs of views. Every order has a rank by each
+    statistic; the p-value is the share of orders, the given one included, whose best rank is at least as good as that
+    of the given one. It is exact for independent views, since permuted samples are treated like the given ones. Factors
+    have dense weights without selection, so that finding them again is fast.
     """
     effort = _effort(groups, [min(view.shape) for view in views])
     if effort is None:
@@ -105,26 +105,26 @@ def refitted_test(
         large = [constants.LARGE_RIDGE * groups.n * view.unit for view in views]
         found = []
         for (v, u), left_out in zip(pairs, of_pairs, strict=True):
-            pair, relative = [views[v], views[u]], _relative(orders[v], orders[u])
+            pair, relative = [views[v], views[u]], _relative_orders(orders[v], orders[u])
             whitened = (WhitenedPair.of(pair, [at[v], at[u]], groups) for at in (ridges, large))
             held = [each.associations(relative, left_out) for each in whitened]
             found.append([*held, strongest_features(pair, relative)])
-        small, big, features = (_mean(each) for each in zip(*found, strict=True))
+        small, big, features = (_mean_over_pairs(each) for each in zip(*found, strict=True))
         return np.array([window_strengths(small)[:, 0], window_strengths(big)[:, 0], features])
 
     values = from_checkpoint("permuted pairs", statistics, lambda values: {"statistics": values}, _stored_statistics)
-    return Sharing(_combined(values), values[0, 1:], partitions)
+    return Sharing(_combined_p_value(values), values[0, 1:], partitions)
 
 
-def _relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _relative_orders(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """For every order, the row of the second view that row i of the first is paired with."""
     relative = np.empty_like(second)
     np.put_along_axis(relative, np.ascontiguousarray(first), second, axis=1)
     return relative
 
 
-def _mean(found: Sequence[np.ndarray]) -> np.ndarray:
-    """The mean over pairs of views, which may have different numbers of factors."""
+def _mean_over_pairs(found: Sequence[np.ndarray]) -> np.ndarray:
+    """The mean over pairs of views; factors that some pair lacks are left out."""
     fewest = min(each.shape[-1] for each in found) if found[0].ndim > 1 else None
     return np.mean([each if fewest is None else each[:, :fewest] for each in found], axis=0)
 
@@ -133,8 +133,8 @@ def _stored_statistics(stored: Mapping[str, np.ndarray]) -> np.ndarray:
     return stored["statistics"]
 
 
-def _combined(statistics: np.ndarray) -> float:
-    """The p-value of the first order, with several statistics (rows) of all orders (columns)."""
+def _combined_p_value(statistics: np.ndarray) -> float:
+    """The p-value of the first order, given several statistics (rows) of all orders (columns)."""
     ranks = np.sum(statistics[:, None, :] >= statistics[:, :, None] * (1 - _ROUNDING), axis=2)
     best = ranks.min(axis=0)
     return float(np.mean(best <= best[0]))
@@ -146,7 +146,7 @@ def can_refit(groups: Groups, shapes: Sequence[tuple[int, int]]) -> bool:
 
 
 def _effort(groups: Groups, ranks: Sequence[int]) -> tuple[int, int] | None:
-    """Folds of a partition, and partitions: as many as take little time beside a fit."""
+    """The number of folds of a partition, and of partitions, so that the test takes little time compared with a fit."""
     work = float(groups.n * sum(ranks))
     has_many = groups.n >= constants.MANY_SAMPLES
     if groups.n < constants.FEWEST_HELD_OUT or has_many or work > constants.MOST_WORK:
@@ -157,10 +157,10 @@ def _effort(groups: Groups, ranks: Sequence[int]) -> tuple[int, int] | None:
 
 
 def count_from(found: np.ndarray, sharing: Sharing) -> int:
-    """How many factors, strongest first, come before five in a row that are no better than chance.
+    """The number of factors, strongest first, before five in a row that are no better than chance.
 
-    `found` are the associations of all factors on samples left out. The factors after the last shared one are taken to
-    hold by chance as well as the first ones of permuted samples.
+    `found` are the associations of all factors on samples left out. Factors after the last shared one are assumed to
+    hold as well, by chance, as the first factors of permuted samples.
     """
     strengths = window_strengths(found)
     n_better = np.array([np.count_nonzero(sharing.null >= strength) for strength in strengths])
@@ -168,16 +168,16 @@ def count_from(found: np.ndarray, sharing: Sharing) -> int:
 
 
 def count_before_chance(p_values: np.ndarray) -> int:
-    """How many factors come before the first whose p-value is no better than chance; at least one."""
+    """The number of factors before the first whose p-value is no better than chance; at least one."""
     chance = np.flatnonzero(p_values > constants.CHANCE)
     return max(1, int(chance[0])) if len(chance) else len(p_values)
 
 
 def p_values(scores: Sequence[np.ndarray], groups: Groups, rng: np.random.Generator) -> np.ndarray:
-    """For each factor, the p-value of its strength with the next four, on samples that were left out of a single fit.
+    """The p-value of the strength of each factor and the next four, on samples that were left out of a single fit.
 
-    By permuting these samples, which needs no further fit and is exact. Samples left out of several fits must not be
-    permuted so: each fit has learnt from the samples that others leave out.
+    Permuting these samples needs no further fit and is exact. Samples left out of several fits must not be permuted
+    this way: each fit has learnt from samples that the other fits leave out.
     """
     first, *others = [standardized(each) for each in scores]
     found = window_strengths(mean_associations([first, *others], groups))
@@ -210,7 +210,7 @@ def is_doubtful(p_value: float) -> bool:
 
 
 def verdict(p_value: float, groups: Groups) -> str:
-    """What was tested, and what follows from it."""
+    """The result of the test, and what follows from it, in a sentence."""
     if isnan(p_value):
         return f"nothing is known about new pairs: at least {constants.FEWEST_HELD_OUT} are needed to leave any out."
     if not is_doubtful(p_value):
@@ -232,7 +232,7 @@ def verdict(p_value: float, groups: Groups) -> str:
     found = (
         f"the two views of a pair do not go together clearly better than those of permuted pairs (p = {p_value:.2g})"
     )
-    if n < _FEW:
+    if n < _FEW_GROUPS:
         return f"these {independent} cannot tell whether they share more than chance: {found}; add pairs."
     return (
         f"the pairs share no more than chance, as far as {independent} can tell: {found}; check that both sides of "
@@ -246,7 +246,7 @@ def verdict(p_value: float, groups: Groups) -> str:
 def near_copies(views: Sequence[View]) -> tuple[Groups, float] | None:
     """Near copies as groups, and the share of the samples that have one; None if there are few.
 
-    The views' spectra have been computed by then, so that cosines cost little.
+    Cosines cost little, since the test has computed the views' spectra.
     """
     spectra = [spectrum_of(view) for view in views]
     n = views[0].shape[0]
@@ -254,10 +254,10 @@ def near_copies(views: Sequence[View]) -> tuple[Groups, float] | None:
     if max(s.values.sum() ** 2 / max(np.sum(s.values**2), tiny) for s in spectra) < constants.LEAST_DIMENSION:
         return None
     rng = np.random.default_rng(0)
-    some = np.sort(rng.permutation(n)[:_LOOKED_AT])
-    if len(np.unique(_alike(spectra, some)[0])) < constants.MANY_COPIES * len(some):
+    some = np.sort(rng.permutation(n)[:_N_LOOKED_AT])
+    if len(np.unique(_alike_pairs(spectra, some)[0])) < constants.MANY_COPIES * len(some):
         return None
-    first, second = _alike(spectra, np.arange(n))
+    first, second = _alike_pairs(spectra, np.arange(n))
     share = len(np.unique(first)) / n
     n_groups, labels = connected_components(coo_array((np.ones(len(first)), (first, second)), shape=(n, n)))
     if n_groups < 2 or share < constants.MANY_COPIES:
@@ -265,13 +265,13 @@ def near_copies(views: Sequence[View]) -> tuple[Groups, float] | None:
     return Groups.of(labels, n), share
 
 
-def _alike(spectra: Sequence[Spectrum], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _alike_pairs(spectra: Sequence[Spectrum], rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of different samples, the first of each among `rows`, that are alike in all views."""
     unit = []
     for spectrum in spectra:
         samples = spectrum.vectors * np.sqrt(spectrum.values)
         norms = np.linalg.norm(samples, axis=1, keepdims=True)
-        small = norms <= 1e-6 * norms.max(initial=0.0)  # empty samples are alike without meaning anything
+        small = norms <= 1e-6 * norms.max(initial=0.0)  # the likeness of empty samples means nothing
         unit.append(np.where(small, 0.0, samples) / np.where(small, 1.0, norms))
     first, second = [], []
     for part in parts(0, len(rows), _ROWS):
@@ -292,7 +292,7 @@ class WhitenedPair:
     """Two views, whitened with a ridge: G_v = A_v (A_v'A_v + ridge)^-1/2, centred, in coordinates of few columns.
 
     The factors of paired rows are the singular vectors of G_x'G_y. Whitening does not depend on which rows are paired,
-    so that permuted pairs need no new one.
+    so that permuted pairs need no new whitening.
 
     Attributes
     ----------
@@ -318,8 +318,8 @@ class WhitenedPair:
     ) -> np.ndarray:
         """How strongly each leading factor holds on pairs left out, for every order of the samples of y.
 
-        The factors of all parts of the samples but one are found, strongest first, and the part left out is scored,
-        for each part of a partition in turn; then `associations` of the scores of all samples.
+        Each part of a partition is left out in turn: the factors of the other parts are found, strongest first, and
+        give the scores of the part left out. The result is `associations` of the scores of all samples.
 
         Parameters
         ----------
@@ -336,13 +336,13 @@ class WhitenedPair:
         n_factors = min(n_factors, self.n_factors)
         if not n_factors:  # a view that does not vary
             return np.zeros((len(orders), 1))
-        at_once = _at_once(len(self.x) * n_factors, len(orders))
+        at_once = _orders_at_once(len(self.x) * n_factors, len(orders))
         chunks = [orders[part] for part in parts(0, len(orders), at_once)]
         with one_blas_thread():  # the same order of sums for any number of threads
-            found = map_threads(partial(self._of_orders, partitions=partitions, n_factors=n_factors), chunks)
+            found = map_threads(partial(self._associate, partitions=partitions, n_factors=n_factors), chunks)
         return np.concatenate(found)
 
-    def _of_orders(self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int) -> np.ndarray:
+    def _associate(self, orders: np.ndarray, partitions: Sequence[Sequence[np.ndarray]], n_factors: int) -> np.ndarray:
         total = np.zeros((len(orders), n_factors))
         there, back = _places(orders), _places(np.argsort(orders, axis=1))
         for partition in partitions:
@@ -355,10 +355,10 @@ class WhitenedPair:
     def _products_left_out(
         self, there: np.ndarray, back: np.ndarray, left_out: np.ndarray, n_factors: int
     ) -> np.ndarray:
-        """The two views' scores of the samples left out, multiplied, for every order and factor.
+        """The products of the two views' scores of the samples left out, for every order and factor.
 
-        Factors by subspace iteration from the same random start: with M = G_x'G_y over the other pairs, two steps of
-        V = orthonormal(M'M V), then the singular vectors of M V.
+        Factors are found by subspace iteration from the same random start: with M = G_x'G_y over the other pairs, two
+        steps of V = orthonormal(M'M V), then the singular vectors of M V.
         """
         training = self.x.copy()
         training[left_out] = 0.0
@@ -377,10 +377,10 @@ class WhitenedPair:
         squares, R = np.linalg.eigh(_inner(U))
         R = R[:, :, ::-1]  # the strongest first
         y_scores = _reordered(_times(self.y, V), there)[left_out]
-        x_scores = _times(self.x[left_out], U)  # of the length of their singular value, which is divided out later
+        x_scores = _times(self.x[left_out], U)  # as long as their singular value, which is divided out below
         return (
-            _turned(x_scores, R)
-            * _turned(y_scores, R)
+            _rotated(x_scores, R)
+            * _rotated(y_scores, R)
             / np.sqrt(np.maximum(squares[:, ::-1], np.finfo(np.float32).tiny))
         )
 
@@ -388,8 +388,8 @@ class WhitenedPair:
 def associations(A: np.ndarray, B: np.ndarray, groups: Groups) -> np.ndarray:
     """How strongly scores of both views, of mean 0, go together: sum(a b) / sqrt(sum((a b)^2)) for each column.
 
-    With sums over groups in place of single products. It is not the correlation: samples that have much of a strong
-    factor vary little in both views, and a common scale makes correlations larger by chance than those of permuted
+    With groups, sums over groups replace single products. This is not the correlation: samples with much of a strong
+    factor vary little in both views, and such a common scale raises correlations by chance, but not those of permuted
     pairs.
     """
     return _studentised(A * B, groups)
@@ -404,7 +404,7 @@ def _studentised(products: np.ndarray, groups: Groups) -> np.ndarray:
 def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
     """The largest |association| of a feature of one view with a feature of the other, for every order of the second.
 
-    Of many features, those that vary most. A kernel has no features: its samples take their place.
+    Of many features, only those that vary most are compared. The samples of a kernel take the place of features.
     """
     n = len(orders[0])
     features = [_leading_features(view, _MOST_PRODUCTS / (n * len(orders))) for view in views]
@@ -423,15 +423,15 @@ def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
         return np.concatenate(map_threads(largest, [orders[part] for part in parts(0, len(orders), at_once)]))
 
 
-def _at_once(n_entries: int, n_orders: int) -> int:
-    """How many orders, with so many entries each, are treated at a time."""
+def _orders_at_once(n_entries: int, n_orders: int) -> int:
+    """The number of orders, of `n_entries` scores each, that a thread treats at a time."""
     if n_entries * n_orders <= _FEW_ENTRIES:
         return n_orders
     return int(np.clip(_MOST_ENTRIES // n_entries, 1, _MOST_ORDERS))
 
 
 def _leading_features(view: View, n_pairs: float) -> np.ndarray:
-    """The columns of a view that vary most, so few that both views have no more than `n_pairs` pairs of them."""
+    """The columns of a view that vary most, few enough for at most `n_pairs` pairs of columns of both views."""
     squares = view.square_norms()
     count = int(min(np.count_nonzero(squares), max(1.0, np.sqrt(n_pairs))))
     return view.columns(np.sort(np.argsort(-squares, kind="stable")[:count]))
@@ -457,7 +457,7 @@ def _times(A: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def _places(orders: np.ndarray) -> np.ndarray:
-    """Where the row of every order is found among the rows of all orders; shape (n, n_orders)."""
+    """The place of the row of every order among the rows of all orders; shape (n, n_orders)."""
     return orders.T * len(orders) + np.arange(len(orders))
 
 
@@ -471,7 +471,7 @@ def _inner(V: np.ndarray) -> np.ndarray:
 
 
 def _orthonormal(V: np.ndarray) -> np.ndarray:
-    """The columns of every order orthonormalised, by Gram and Schmidt; those that depend on others become 0."""
+    """The columns of every order orthonormalised, by Gram and Schmidt; columns that depend on others become 0."""
     columns: list[np.ndarray] = []
     for column in np.ascontiguousarray(V.transpose(2, 0, 1)):
         length = np.linalg.norm(column, axis=0)
@@ -482,6 +482,6 @@ def _orthonormal(V: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=2)
 
 
-def _turned(V: np.ndarray, R: np.ndarray) -> np.ndarray:
+def _rotated(V: np.ndarray, R: np.ndarray) -> np.ndarray:
     """V R for every order."""
     return np.matmul(V.transpose(1, 0, 2), R).transpose(1, 0, 2)

@@ -37,18 +37,18 @@ __all__ = [
     "with_orthonormal_scores",
 ]
 
-_FEW = 3000  # samples, or features of a view, up to which its full spectrum is computed
-_MOST_ENTRIES = 1 << 27  # of all eigenvectors, which are dense
-_SMALL = 1500  # eigenproblems up to this size are solved directly
-_TOLERANCE = 1e-3  # relative residual of every factor; sigma then has an error of about its square
+_FEW = 3000  # maximum number of samples, or of features of a view, for which its full spectrum is computed
+_MOST_ENTRIES = 1 << 27  # maximum number of entries of all eigenvectors, which are dense
+_SMALL_EIGENPROBLEM = 1500  # maximum size of an eigenproblem that is solved directly
+_TOLERANCE = 1e-3  # largest relative residual of a factor; the error of sigma is about the square of that
 _SEED = 0
-_ROWS = 1024  # of a product per task of a thread
-_MANY, _FEW_OF = 2000, 40  # features from which on an iteration is faster, and per component
-_MOST_COPIED = 1 << 20  # entries of a wide dense view that are copied for their singular values
+_ROWS = 1024  # number of rows of a product per task of a thread
+_MANY, _MANY_PER_COMPONENT = 2000, 40  # smallest numbers of features for which an iteration is faster
+_MOST_COPIED = 1 << 20  # maximum number of entries of a wide dense view that are copied for singular values
 _MAX_ROTATIONS = 1000
-_LEAST_GAIN = 1e-7  # relative gain of the criterion per iteration
-_ROTATED_ROWS = 2048  # per task of a thread
-_FEW_FACTORS = 32  # whose fourth moments take little memory
+_LEAST_GAIN = 1e-7  # smallest relative gain of the criterion in an iteration that continues
+_ROTATED_ROWS = 2048  # number of rows of loadings per task of a thread
+_FEW_FACTORS = 32  # maximum number of factors whose fourth moments take little memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +62,10 @@ class SharedFactors:
     scores : ndarray or PooledScores of shape (n, c)
         T, the pooled scores t = sum_v A_v w_v, orthonormalised in order.
     values : ndarray of shape (c,)
-        sigma, largest first. For two views and lambda = r / (1 - r) these are 1 - r times the canonical values of
+        Every sigma, largest first. For two views and lambda = r / (1 - r), sigma is 1 - r times the canonical value of
         kernel CCA with the regularisation r.
     residuals : ndarray of shape (c,)
-        Residual norm of each solution, relative to the right side of the equation; recomputed at the end.
+        Residual norm of each solution relative to the right side of the equation, recomputed at the end.
     converged : ndarray of bool of shape (c,)
         Whether the residual is at most 1e-3.
     """
@@ -79,7 +79,7 @@ class SharedFactors:
         return self.residuals <= _TOLERANCE
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays, for a checkpoint."""
+        """Everything as arrays, for a checkpoint."""
         pooled = isinstance(self.scores, PooledScores)
         scores = self.scores.weights if isinstance(self.scores, PooledScores) else [self.scores]
         return {"values": self.values, "residuals": self.residuals, "pooled": np.array(pooled)} | {
@@ -139,7 +139,7 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
 
     if len(views) == 2:
         values, Z = of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
-    elif size <= _SMALL:
+    elif size <= _SMALL_EIGENPROBLEM:
         matrix = G.T @ G
         for block in blocks:
             matrix[block, block] = 0.0
@@ -164,8 +164,8 @@ def with_orthonormal_scores(pooled: Scores, values: np.ndarray, residuals: np.nd
 def orthonormal(pooled: Scores) -> Scores:
     """The columns orthonormalised in order.
 
-    Scores that are not stored by the Cholesky factor of their inner products, which is precise enough: for solutions of
-    the problem above these are at least diag(sigma), since w_i'L w_j = sigma_i if i = j, and otherwise 0.
+    Scores that are not stored use the Cholesky factor of their inner products. It is precise enough, since for
+    solutions of the problem above they are at least diag(sigma): w_i'L w_j = sigma_i if i = j, and otherwise 0.
     """
     if isinstance(pooled, PooledScores):
         L = np.linalg.cholesky(inner_products(pooled, pooled))
@@ -175,26 +175,26 @@ def orthonormal(pooled: Scores) -> Scores:
 
 
 def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
-    """For two views the solutions are pairs of singular vectors of M, found from the smaller product."""
+    """The solutions for two views: pairs of singular vectors of M, found from the smaller of its two products."""
     is_tall = M.shape[0] > M.shape[1]
     M = np.ascontiguousarray(M.T if is_tall else M)
-    squares, U = _few_leading(M, n_components) or _leading(M, n_components)
+    squares, U = _leading_by_iteration(M, n_components) or _leading_by_decomposition(M, n_components)
     rounding = len(M) * np.finfo(M.dtype).eps * squares.max(initial=0.0)
     values = np.sqrt(np.where(squares > rounding, squares, 0.0))
     V = M.T @ U / np.where(values > 0, values, 1.0)
     return values, np.vstack([V, U] if is_tall else [U, V]) / np.sqrt(2.0)
 
 
-def _few_leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray] | None:
-    """The largest eigenvalues of M M', and their vectors, if they are few of many and an iteration finds them."""
-    if len(M) < max(_MANY, _FEW_OF * count):
+def _leading_by_iteration(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The largest eigenvalues of M M' and their vectors by an iteration; None if it is slower or does not converge."""
+    if len(M) < max(_MANY, _MANY_PER_COMPONENT * count):
         return None
     with one_blas_thread():  # the same order of sums for any number of threads
         return leading_eigenvectors(lambda V: times(M, times(M.T, V)), len(M), count)
 
 
-def _leading(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same, by a decomposition."""
+def _leading_by_decomposition(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """The largest eigenvalues of M M' and their vectors, by a decomposition."""
     size = len(M)
     squares, U = eigh(M @ M.T, overwrite_a=True, subset_by_index=(size - count, size - 1))
     return squares[::-1], U[:, ::-1]
@@ -219,37 +219,39 @@ class Spectrum:
         return self.vectors @ ((self.vectors.T @ scores) / self.values[:, None])
 
 
-_found: WeakKeyDictionary[View, Spectrum] = WeakKeyDictionary()  # the factors and their dense weights need the same
+_spectra: WeakKeyDictionary[View, Spectrum] = WeakKeyDictionary()  # factors and dense weights need the same spectra
 
 
 def spectrum_of(view: View) -> Spectrum:
-    """The spectrum of M M' for features, of M for a kernel; computed once for every view."""
+    """The spectrum of M M' for features or of M for a kernel, computed once for every view."""
     if isinstance(view, LinearKernelView):
         view = view.features
-    if view not in _found:
-        _found[view] = (
-            _of_features(view) if isinstance(view, FeatureView) else _of_matrix(view.columns(np.arange(view.shape[0])))
+    if view not in _spectra:
+        _spectra[view] = (
+            _feature_spectrum(view)
+            if isinstance(view, FeatureView)
+            else _matrix_spectrum(view.columns(np.arange(view.shape[0])))
         )
-    return _found[view]
+    return _spectra[view]
 
 
-def _of_features(features: FeatureView) -> Spectrum:
+def _feature_spectrum(features: FeatureView) -> Spectrum:
     n, m = features.shape
     large = n < m and features.n_stored > _MOST_COPIED
     if not features.is_sparse and not large:  # singular values are more precise than the roots of their squares
         read = features.storage.read
-        vectors, singular = _singular(features.columns(np.arange(m) if read is None else read))
+        vectors, singular = _left_singular_vectors(features.columns(np.arange(m) if read is None else read))
         kept = singular > singular.max(initial=0.0) * max(n, m) * np.finfo(np.float64).eps
         return Spectrum(vectors[:, kept], singular[kept] ** 2)
     if n <= m:
-        return _of_matrix(features.outer())
+        return _matrix_spectrum(features.outer())
     everything = features.selection()
     everything.add(np.arange(m))
-    covariance = _of_matrix(everything.gram(0))
+    covariance = _matrix_spectrum(everything.gram(0))
     return Spectrum(features.matmat(covariance.vectors) / np.sqrt(covariance.values), covariance.values)
 
 
-def _singular(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _left_singular_vectors(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Left singular vectors and singular values."""
     try:
         vectors, singular, _ = svd(matrix, full_matrices=False)
@@ -258,7 +260,7 @@ def _singular(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return vectors, singular
 
 
-def _of_matrix(matrix: np.ndarray) -> Spectrum:
+def _matrix_spectrum(matrix: np.ndarray) -> Spectrum:
     values, vectors = eigh(matrix)
     kept = values > values[-1] * len(values) * np.finfo(np.float64).eps
     return Spectrum(vectors[:, kept], values[kept])
@@ -275,7 +277,7 @@ class Rotation:
     converged: bool
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays, for a checkpoint."""
+        """Everything as arrays, for a checkpoint."""
         return {"matrix": self.matrix, "converged": np.array(self.converged)}
 
     @classmethod
@@ -284,24 +286,24 @@ class Rotation:
 
 
 def simple_structure(views: Sequence[PreparedView], correlations: Sequence[np.ndarray], values: np.ndarray) -> Rotation:
-    """The rotation of factors T, whose columns are orthogonal and as long as `values`; the longest rotated one first.
+    """The rotation of factors T with orthogonal columns of norms `values`; the longest rotated column comes first.
 
-    `correlations` are A_v'T of every view. The sign of a factor makes the few large loadings positive.
+    `correlations` are A_v'T of every view. Signs make the few large loadings of a factor positive.
     """
-    # each view in its own unit, so that the one with the larger numbers does not decide alone
+    # divide each view by its unit, so that the view with the larger numbers does not decide alone
     found = [each / np.sqrt(view.unit) for view, each in zip(views, correlations, strict=True)]
     loadings = np.vstack(
         [each[view.varying] if isinstance(view, PrimalView) else each for view, each in zip(views, found, strict=True)]
     )
     rotation = varimax(equalized(loadings))
-    sizes = np.linalg.norm(values[:, None] * rotation.matrix, axis=0)  # of the columns of T R
+    sizes = np.linalg.norm(values[:, None] * rotation.matrix, axis=0)  # norms of the columns of T R
     R = rotation.matrix[:, np.argsort(-sizes, kind="stable")]
     skewness = sum(np.sum((loadings[rows] @ R) ** 3, axis=0) for rows in column_blocks(*loadings.shape[::-1]))
     return Rotation(R * np.where(skewness < 0, -1.0, 1.0), rotation.converged)
 
 
 def equalized(loadings: np.ndarray) -> np.ndarray:
-    """Rows of about unit norm (Kaiser's normalisation), so that large features do not dominate the rotation.
+    """Rows scaled to about unit norm (Kaiser's normalisation), so that large features do not dominate the rotation.
 
     Small rows stay small: row / sqrt(||row||^2 + 0.1 times the mean of ||row||^2).
     """
@@ -315,11 +317,11 @@ def varimax(loadings: np.ndarray) -> Rotation:
 
     With B = loadings R, the gradient of the criterion is 4 loadings'(B^3 - B diag(mean B^2)), and a plain step goes to
     the orthogonal matrix nearest to it, which never decreases the criterion. As gradients change steadily, a step
-    nearest to the gradient plus its last change gets further; if it gains nothing, a plain one is taken from where the
-    criterion was largest.
+    to the matrix nearest to the gradient plus its last change gets further. If such a step gains nothing, the next step
+    is a plain one from where the criterion was largest.
     """
     n_rows, n_factors = loadings.shape
-    loadings = loadings[loadings.any(axis=1)]  # rows of zeros, of features that are not read, count in means alone
+    loadings = loadings[loadings.any(axis=1)]  # rows of zeros, of features that are not read, only count in means
     R = np.eye(n_factors)
     if not len(loadings):
         return Rotation(R, True)
@@ -330,7 +332,7 @@ def varimax(loadings: np.ndarray) -> Rotation:
         gradient_at = (_gradient_by_moments if by_moments else _gradient_by_rows)(loadings, n_rows)
         for _ in range(_MAX_ROTATIONS):
             gradient = gradient_at(R)
-            criterion = float(np.sum(R * gradient))  # times the number of rows
+            criterion = float(np.sum(R * gradient))  # the criterion times the number of rows
             if before is None or criterion - largest > _LEAST_GAIN * criterion:
                 direction = gradient if before is None else 2.0 * gradient - before
                 is_plain = before is None
@@ -345,11 +347,11 @@ def varimax(loadings: np.ndarray) -> Rotation:
 
 
 def _gradient_by_rows(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray], np.ndarray]:
-    """As a function of R; the means are over `n_rows`, of which all others are zero."""
+    """The gradient as a function of R; means are over `n_rows`, since all other rows are zero."""
     own = inner(loadings, loadings)
 
     def gradient(R: np.ndarray) -> np.ndarray:
-        mean = np.einsum("ij,ij->j", R, own @ R) / n_rows  # of the columns of B^2
+        mean = np.einsum("ij,ij->j", R, own @ R) / n_rows  # means of the columns of B^2
 
         def of_rows(rows: slice) -> np.ndarray:
             B = loadings[rows] @ R
@@ -362,14 +364,14 @@ def _gradient_by_rows(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray
 
 
 def _gradient_by_moments(loadings: np.ndarray, n_rows: int) -> Callable[[np.ndarray], np.ndarray]:
-    """The same, from the fourth moments of the rows, sums of l_a l_b l_c l_d, which do not change with R."""
+    """The gradient as a function of R, from the fourth moments of the rows, sums of l_a l_b l_c l_d."""
     c = loadings.shape[1]
     first, second = np.triu_indices(c)
     fourth = np.zeros((len(first), len(first)))
     for rows in column_blocks(len(first), len(loadings)):
         products = loadings[rows, first] * loadings[rows, second]
         fourth += products.T @ products
-    place = np.empty((c, c), dtype=np.intp)  # of a pair of factors, in either order
+    place = np.empty((c, c), dtype=np.intp)  # the place of a pair of factors, in either order
     place[first, second] = place[second, first] = np.arange(len(first))
     moments = fourth[np.ix_(place.ravel(), place.ravel())].reshape(c**3, c)
     covariance = inner(loadings, loadings)

@@ -53,8 +53,8 @@ from .settings import Settings
 
 __all__ = ["Factors", "Fit", "count_components", "fit", "fit_path", "fit_prepared", "prepare_chosen"]
 
-_PREVIEWED = 3  # components that are shown before all are selected
-_SELECTING = 1.4  # about how long the features of a view take, beside their weights
+_N_PREVIEWED = 3  # number of components that are shown before the features of all are selected
+_SELECTION_TIME = 1.4  # approximate time to select the features of a view, relative to fitting their weights
 _SEED = 0
 
 
@@ -65,9 +65,9 @@ class Fit:
     Attributes
     ----------
     weights, loadings : list of ndarray of shape (coordinates, c)
-        What a score is computed from; cosine of every prepared coordinate with each factor.
+        Weights that give a score; cosine of every prepared coordinate with each factor.
     projectors : list of Projector
-        From new samples to scores.
+        Functions from new samples to scores.
     certificates : dict of ndarray of shape (views, c)
         `mu`, `objective`, `dual_gap`, `n_passes` of selecting and refitting.
     n_iter : ndarray of int of shape (c,)
@@ -111,7 +111,7 @@ class Factors:
 
 
 def fit(given: Views, settings: Settings) -> Fit:
-    """All steps, for checked views."""
+    """Take all steps for checked views."""
     return fit_prepared(prepare_chosen(given, settings), settings)
 
 
@@ -130,21 +130,21 @@ def fit_prepared(prepared: Prepared, settings: Settings) -> Fit:
     settings = _adapted(settings, prepared)
     sharing = _sharing(prepared, settings) if settings.n_folds != 0 or settings.is_counted else None
     n_components = _count(prepared, settings, sharing)
-    found = _learnt(prepared, n_components, settings)
+    found = _learn(prepared, n_components, settings)
     prepared.forget_columns()  # the folds need their memory
     return replace(found, held_out=_hold_out(prepared, settings, len(found.converged), sharing))
 
 
-def _learnt(prepared: Prepared, n_components: int, settings: Settings) -> Fit:
-    """From prepared views to weights; what all samples needed of memory is free afterwards."""
+def _learn(prepared: Prepared, n_components: int, settings: Settings) -> Fit:
+    """Learn weights from prepared views; the memory that all samples need is free afterwards."""
     with blas_threads_for(*(view.n_stored for view in prepared.views)):
         factors = rotate(prepared, find(prepared, n_components, settings), settings)
-        preview(lambda: [each[:, :_PREVIEWED] for each in _loadings(prepared.views, factors)])
-        return _measured(prepared, factors, render(prepared, factors, settings, {}), n_components)
+        preview(lambda: [each[:, :_N_PREVIEWED] for each in _loadings(prepared.views, factors)])
+        return _result(prepared, factors, render(prepared, factors, settings, {}), n_components)
 
 
 def fit_path(prepared: Prepared, path: Sequence[Settings]) -> Iterator[Fit]:
-    """Fits to the same prepared views that differ in the penalties alone, without evidence; one is in memory at a time.
+    """Fits to the same prepared views with different penalties, without evidence; one fit is in memory at a time.
 
     Consecutive settings with the same ridge share the factors, and each penalty starts from the previous solution, so
     that decreasing penalties are fastest.
@@ -158,13 +158,13 @@ def fit_path(prepared: Prepared, path: Sequence[Settings]) -> Iterator[Fit]:
         selections: dict[int, Selection] = {}
         for settings in row:
             with threads:
-                found = _measured(prepared, factors, render(prepared, factors, settings, selections), n_components)
+                found = _result(prepared, factors, render(prepared, factors, settings, selections), n_components)
             yield found
 
 
 def _adapted(settings: Settings, prepared: Prepared) -> Settings:
     """The settings adapted to the number of samples and features."""
-    if prepared.reading.n_features is None:  # features were not selected beforehand: a factor needs more of them
+    if prepared.reading.n_features is None:  # without a selection beforehand, a factor needs more features
         settings = replace(settings, most_weights=2 * settings.most_weights)
     if settings.ridge_is_automatic:  # proportional to the number of samples if there are many
         growth = max(1.0, len(prepared.given) / constants.RIDGE_SAMPLES)
@@ -179,7 +179,7 @@ def find(prepared: Prepared, n_components: int, settings: Settings) -> Factors:
     """Factors of the views as regularised CCA orders them, each as long as the views share it (sigma)."""
     views = prepared.views
     if len(prepared.given) >= constants.WEIGHTED_SAMPLES:
-        by = balanced_factors  # with weights of samples
+        by = balanced_factors  # weights samples
     else:
         by = shared_factors if is_large(views) else factors_by_spectra
     found = from_checkpoint(
@@ -191,12 +191,12 @@ def find(prepared: Prepared, n_components: int, settings: Settings) -> Factors:
     if not len(found.values):
         names = " and ".join([", ".join(prepared.given.names[:-1]), prepared.given.names[-1]])
         raise NothingSharedError(f"{names} have nothing in common: no score is predicted by all; check the pairing.")
-    # so that the strongest factors count most when scores are compared
+    # scaled so that the strongest factors count most when scores are compared
     return Factors(found.scores * found.values, found.values, bool(found.converged.all()))
 
 
 def rotate(prepared: Prepared, factors: Factors, settings: Settings) -> Factors:
-    """The factors in simple structure, strongest first, which is sought in the views with sparse weights, if any."""
+    """The factors in simple structure, strongest first; views with sparse weights, if any, decide the rotation."""
     with one_blas_thread():  # the same order of sums for any number of threads
         found = correlations(prepared.views, factors.scores)
     read = [v for v, dense in enumerate(settings.dense) if not dense] or list(range(len(found)))
@@ -219,7 +219,7 @@ def render(
 ) -> list[Rendering]:
     """The factors in every view: weights on few coordinates, selected and refitted, or on all.
 
-    `selections` are those of a fit with other penalties, to start from; this one adds its own.
+    `selections` are those of earlier fits with other penalties, to start from; this fit adds its own.
     """
     views, names, T = prepared.views, prepared.given.names, factors.scores
     sparse = [v for v, dense in enumerate(settings.dense) if not dense]
@@ -230,10 +230,10 @@ def render(
     }
     if not sparse:
         return [dense[v] for v in range(len(views))]
-    stage = Stage("features", len(sparse) * (_SELECTING + 2 * WEIGHING) + SCORING)
+    stage = Stage("features", len(sparse) * (_SELECTION_TIME + 2 * WEIGHING) + SCORING)
     squares, selected = column_products(T, T), {}
     for v in sparse:
-        with stage.step(_SELECTING):
+        with stage.step(_SELECTION_TIME):
             if v not in selections:
                 selections[v] = Selection(views[v], factors.correlations[v], squares, settings)
             at = partial(selections[v].at, settings)
@@ -241,8 +241,8 @@ def render(
     return refit(prepared, T, squares, selected, dense, settings, stage)
 
 
-def _measured(prepared: Prepared, factors: Factors, renderings: Sequence[Rendering], n_asked: int) -> Fit:
-    """What is kept of a fit."""
+def _result(prepared: Prepared, factors: Factors, renderings: Sequence[Rendering], n_asked: int) -> Fit:
+    """The result of a fit: its weights, and the measures of every component."""
     weights = prepared.in_dtypes([rendering.weights for rendering in renderings])
 
     def cosines() -> np.ndarray:
@@ -291,7 +291,7 @@ def _loadings(views: Sequence[PreparedView], factors: Factors) -> list[np.ndarra
 
 
 def _budget(given: Views, settings: Settings) -> int | float | None:
-    """How many features of a view are read, or which share of them; None for all."""
+    """The number, or the share, of the features of a view that are read; None for all."""
     if not isinstance(settings.n_features, str):
         return settings.n_features
     some_sparse = not all(settings.dense) and not any(settings.reading.kernels)
@@ -304,12 +304,12 @@ def _needed_share(given: Views, settings: Settings) -> float | None:
     Half of the samples select the features, in the rounds of `elimination`, and find the factors, by which the mates of
     the other half are searched; then the halves swap roles. A share is clearly worse if its precision, the mean of
     1 / rank, is below 0.85 times that of the best, or below it by more than five standard errors. With more samples
-    than `elimination` can use, all features are read: some of the samples would have too few with a rare feature.
+    than `elimination` can use, all features are read: a subset of the samples would have too few with a rare feature.
     """
     n, groups = len(given), given.groups
     if not 4 * constants.FEWEST_WEIGHED <= n <= constants.MOST_WEIGHED or groups.n_groups < 2:
         return None
-    # at random, since samples may come in any order, but the same for all seeds: what is learnt does not depend on them
+    # random, since samples may come in any order, but the same for all seeds: what is learnt does not depend on a seed
     halves = groups.parts(max(2, round(2 * n / constants.BUDGET_SAMPLES)), np.random.default_rng(_SEED))[:2]
     meaningless = settings.reading.meaningless
     fewest = min(data.shape[1] for v, data in enumerate(given.data) if not meaningless[v])
@@ -328,7 +328,7 @@ def _needed_share(given: Views, settings: Settings) -> float | None:
     def judged(half: int) -> list[np.ndarray]:
         train, test = halves[half], halves[1 - half]
         with unreported() if half and at_once else stage.step(1.0):
-            return from_checkpoint(  # by a name of its own: the steps of both halves are stored in any order
+            return from_checkpoint(  # each half has a name, since the steps of both are stored in any order
                 f"half {half + 1}",
                 lambda: _precisions(given, train, test, dense, least),
                 lambda found: {"precisions": np.array(found).reshape(len(found), len(test))},
@@ -358,7 +358,7 @@ def _precisions(
     precisions: list[np.ndarray] = []
     n_components = min(settings.n_components, len(train) - 1)
     for n_rounds, weights in enumerate(elimination(judged_views(reading, plain.views), least, training.groups)):
-        # a round takes as long as it has features
+        # the time of a round is proportional to its number of features
         report("choosing features", 1.0 - constants.FEATURES_LEFT**n_rounds, 1.0 - least)
         views = tuple(
             view if w is None else view.preparation.weighted(w, samples).transform(samples)
@@ -384,7 +384,7 @@ def _precisions(
 
 
 def _draws(settings: Settings) -> np.random.RandomState:
-    """The generator that draws the samples left out; without a seed, the same ones in every fit."""
+    """The generator that draws the samples left out; without a seed, every fit leaves out the same samples."""
     return check_random_state(0 if settings.random_state is None else settings.random_state)
 
 
@@ -405,7 +405,7 @@ def _sharing(prepared: Prepared, settings: Settings) -> Sharing | None:
 
 
 def _warn_of_copies(groups: Groups, share: float, p_value: float) -> None:
-    """Near copies are named if most samples are, or if the views share nothing once copies stay together."""
+    """Warn of near copies if most samples have one, or if the views share nothing once copies stay together."""
     changed = is_doubtful(p_value)
     if not changed and share <= constants.MOSTLY_COPIES:
         return
@@ -426,15 +426,14 @@ def count_components(prepared: Prepared, settings: Settings) -> int:
 def _count(prepared: Prepared, settings: Settings, sharing: Sharing | None) -> int:
     """The requested number of components or, if they are counted, the number of factors that hold on samples left out.
 
-    Counted are the leading factors, as regularised CCA orders them, before five in a row that are no better than
-    chance: for J = 1, 2, ..., the strength of the J-th and the next four on samples left out is tested. A single factor
-    that does not hold does not end the count, and a single one among hundreds that holds by chance does not extend it
-    to all before. Without a test of permuted samples, the samples left out are permuted.
+    The count ends before five factors in a row, as regularised CCA orders them, that are no better than chance: for
+    J = 1, 2, ..., the strength of the J-th and the next four factors on samples left out is tested. So one factor that
+    does not hold does not end the count, and one among hundreds that holds by chance does not extend it to all before.
+    Without a test of permuted samples, the samples left out are permuted.
 
-    Factors have dense weights without feature weights, since it is factors that are counted, not their renderings. At
-    most half as many as there are samples, or groups of them. So it counts too many in about 1 of 20 data sets, or a
-    little more: what the samples cannot tell of the shared factors is left to those after them, which then are not
-    quite chance.
+    Factors have dense weights without feature weights, since the count is of factors, not of their renderings; it is at
+    most half the number of samples, or groups. It is too large for about 1 of 20 data sets, or a little more: shared
+    factors that the samples do not determine exactly leave a little to the next ones, which then are not quite chance.
     """
     if not settings.is_counted:
         return settings.n_components
@@ -449,7 +448,7 @@ def _count(prepared: Prepared, settings: Settings, sharing: Sharing | None) -> i
         reading=replace(prepared.reading, weighted=False, n_features=None),
     )
     scores = partial(held_out_scores, plain, most, False, sharing is not None)
-    with one_blas_thread():  # as in the folds: the same order of sums for any number of threads
+    with one_blas_thread():  # the same order of sums for any number of threads, as in folds
         if sharing is None:
             rng = np.random.default_rng(_draws(settings).randint(2**31 - 1))
             train, test = leave_out(groups, len(views) // 2, rng)
@@ -471,7 +470,7 @@ def _hold_out(prepared: Prepared, settings: Settings, n_components: int, sharing
     if settings.n_folds == 0:
         return None
     views = prepared.to_split()
-    # scores of several folds are pooled; those of the single fold of many samples need not be comparable
+    # scores of several folds are pooled; those of a single fold need no common unit
     scores = partial(held_out_scores, settings, n_components, True, not has_many(len(views)))
     found = held_out_correlations(
         *(scores, views, n_components, settings.n_folds, settings.n_jobs, _draws(settings)), sharing is None
@@ -490,10 +489,9 @@ def held_out_scores(
 ) -> list[np.ndarray]:
     """Scores of the samples `test` in every view, from factors learnt from the samples `train` alone.
 
-    Everything is learnt from these: nothing is matched to a fit that saw the samples `test`, since matching would
-    choose what suits them. The factors are rotated and ordered as in any fit or, if not `rotated`, as regularised CCA
-    orders them. With `in_units`, scores are in units of their standard deviation in training; 0 if there is no such
-    factor.
+    Nothing is matched to a fit that saw the samples `test`, since matching would choose the factors that suit them. The
+    factors are rotated and ordered as in any fit or, if not `rotated`, as regularised CCA orders them. With `in_units`,
+    scores are in units of their standard deviation in training; 0 for a missing factor.
     """
     train = train if remote_blocks_of(views.data) else np.asarray(train)
     prepared = prepare(views.rows(train), settings.reading)
@@ -502,7 +500,7 @@ def held_out_scores(
         factors = find(prepared, n_components, settings)
         factors = rotate(prepared, factors, settings) if rotated else factors
         renderings = render(prepared, factors, settings, {})
-    except NothingSharedError:  # these samples alone may leave a view constant
+    except NothingSharedError:  # a view may be constant on these samples
         return [nothing] * len(views.data)
     found = []
     for rendering, samples in zip(renderings, views.held_out(test, train), strict=True):
@@ -514,6 +512,6 @@ def held_out_scores(
 
 
 def _in_units_of(training: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Scores less the mean of those in training, divided by their standard deviation."""
+    """Scores less the mean of the training scores, divided by the standard deviation of these."""
     spread = training.std(axis=0)
     return np.where(spread > 0, scores - training.mean(axis=0), 0.0) / np.where(spread > 0, spread, 1.0)

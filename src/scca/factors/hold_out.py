@@ -17,7 +17,7 @@ from .chance import p_values, standardized
 
 __all__ = ["FoldScores", "HeldOut", "Split", "has_many", "held_out_correlations", "leave_out", "scores_of_split"]
 
-_FEW_SAMPLES = 3_000  # up to here several folds are fitted at a time
+_FEW_SAMPLES = 3_000  # maximum number of samples for which several folds are fitted at a time
 
 Split = tuple[Any, np.ndarray]  # training rows, and rows left out
 # scores of the rows left out in every view, given the views, the training rows and the rows left out
@@ -26,19 +26,19 @@ FoldScores = Callable[[Views, Any, np.ndarray], Sequence[np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """What the folds show of every component.
+    """How well every component holds on samples left out.
 
     Attributes
     ----------
     correlations : ndarray of shape (c,)
         Correlation of the views' scores on samples left out; of more than two views, the mean over pairs. Each
-        fold finds, rotates and orders its components by itself: the j-th value is what the j-th strongest component of
-        a fit to about this many samples reaches.
+        fold finds, rotates and orders its own components: the j-th value is what the j-th strongest component of a fit
+        to about this many samples reaches.
     intervals : ndarray of shape (c, 2)
     n_folds : int
         Number of fits.
     p_value : float
-        Of the test on the pairs left out in the first fold; NaN if it was not asked for.
+        p-value of the test on the pairs left out in the first fold; NaN without a test.
     """
 
     correlations: np.ndarray
@@ -58,10 +58,10 @@ def held_out_correlations(
 ) -> HeldOut:
     """Correlations on the samples left out of folds, with intervals; with `tested`, a p-value from the first fold.
 
-    `scores` learns everything from the other samples, and gives scores in units of their standard deviation there, so
-    that those of all folds can be pooled. `n_folds` None: 5 folds, drawn twice, of fewer than 100 samples (or groups),
-    8 of up to 2,000, 5 of more. With 20,000 samples or more there is a single fold. With too few samples to leave any
-    out, everything is NaN.
+    `scores` learns everything from the other samples, and gives scores in units of their standard deviation in
+    training, so that the scores of all folds can be pooled. `n_folds` None: 5 folds, drawn twice, of fewer than 100
+    samples (or groups), 8 of up to 2,000, 5 of more. With 20,000 samples or more there is a single fold. With too few
+    samples to leave any out, everything is NaN.
     """
     nothing = np.full((n_components, 2), np.nan)
     if len(views) < constants.FEWEST_HELD_OUT:
@@ -69,13 +69,13 @@ def held_out_correlations(
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
     repeats = _repeats(views.groups, n_folds, rng)
     splits = [split for repeat in repeats for split in repeat]
-    n_jobs = None if remote_blocks_of(views.data) else n_jobs  # other processes here could not reach such samples
-    # folds of many samples take too much memory to have several at a time, and share their work among threads
+    n_jobs = None if remote_blocks_of(views.data) else n_jobs  # other processes could not reach remote samples
+    # folds of many samples take too much memory to fit several at a time; each shares its work among threads
     few = len(views) <= _FEW_SAMPLES and is_small(*(data.size for data in views.data))
     tasks = [(f"fold {i + 1}", split) for i, split in enumerate(splits)]
     if few:
         _report(0, len(splits))
-    compute = partial(_of_task, scores, views, few)
+    compute = partial(_scores_of_task, scores, views, few)
     found = run_tasks(compute, tasks, len(splits), "folds", n_jobs=n_jobs, in_threads=few, progress=_report)
 
     z, errors = [], []
@@ -99,7 +99,7 @@ def held_out_correlations(
 
 
 def _repeats(groups: Groups, n_folds: int | None, rng: np.random.Generator) -> list[list[Split]]:
-    """The folds of every repeat; with many pairs a single fold."""
+    """The folds of every repetition; with many pairs a single fold."""
     few = groups.n_groups < constants.FEW_GROUPS
     few_large = groups.labels is not None and groups.n_groups <= constants.FEW_LARGE_GROUPS
     n_repeats = 2 if n_folds is None and few and not few_large else 1
@@ -109,7 +109,7 @@ def _repeats(groups: Groups, n_folds: int | None, rng: np.random.Generator) -> l
     if has_many(groups.n):
         return [[leave_out(groups, groups.n // n_folds, rng)]]
     if n_folds == groups.n_groups:
-        n_repeats = 1  # each would leave out the same
+        n_repeats = 1  # all repetitions would leave out the same samples
     return [[(AllBut(groups.n, test), test) for test in groups.parts(n_folds, rng)] for _ in range(n_repeats)]
 
 
@@ -117,25 +117,26 @@ def _correlations(A: np.ndarray, B: np.ndarray, fold_of: np.ndarray, groups: Gro
     """Fisher's z of the correlation of every column of A with that of B, and its error as a claim about new pairs.
 
     With standardised scores a and b, sample i moves z by (a b - r (a^2 + b^2) / 2) / (1 - r^2) / n, so that the
-    variance of z is the sum over groups of the squares of their sums, whatever the distribution of the scores; it is
-    not taken below that of normal scores, 1 / (n - 3). 2.2 times its root is widened by how much more the folds differ
-    than samples explain: their fits may have found different components.
+    variance of z is the sum over groups of their squared sums, whatever the distribution of the scores; its lower bound
+    is the variance for normal scores, 1 / (n - 3). The error is 2.2 times the root of that variance, widened by how
+    much more the folds differ than their samples explain: their fits may have found different components.
     """
     A, B = standardized(A), standardized(B)
     r = np.clip(np.einsum("ij,ij->j", A, B), -1 + 1e-12, 1 - 1e-12)
     influence = (A * B - r / 2 * (A * A + B * B)) / (1 - r * r)
     variance = np.maximum(np.sum(groups.sums(influence) ** 2, axis=0), 1.0 / max(len(A) - 3, 1))
-    return np.arctanh(r), np.sqrt(constants.INTERVAL_WIDENING**2 * variance + _between(len(A) * influence, fold_of))
+    between = _excess_variance(len(A) * influence, fold_of)
+    return np.arctanh(r), np.sqrt(constants.INTERVAL_WIDENING**2 * variance + between)
 
 
 def _quantile(groups: Groups) -> float:
-    """How many errors an interval reaches to either side: by the normal distribution, or by Student's t with groups."""
+    """Half the width of an interval in standard errors: by the normal distribution or, with groups, by Student's t."""
     upper = (1 + constants.INTERVAL_LEVEL) / 2
     return float(ndtri(upper) if groups.labels is None else stdtrit(max(groups.n_groups - 1, 1), upper))
 
 
-def _between(influence: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
-    """The variance of the folds' means less what is due to the samples in them; 0 for a single fold."""
+def _excess_variance(influence: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
+    """The variance of the folds' means less the part that the samples in them explain; 0 for a single fold."""
     folds = [influence[fold_of == fold] for fold in range(fold_of[-1] + 1)]
     if len(folds) < 2:
         return np.zeros(influence.shape[1])
@@ -144,7 +145,7 @@ def _between(influence: np.ndarray, fold_of: np.ndarray) -> np.ndarray:
     return np.maximum(means - of_samples, 0.0)
 
 
-def _of_task(scores: FoldScores, views: Views, quietly: bool, task: tuple[str, Split]) -> Sequence[np.ndarray]:
+def _scores_of_task(scores: FoldScores, views: Views, quietly: bool, task: tuple[str, Split]) -> Sequence[np.ndarray]:
     with unreported(quietly):
         return scores_of_split(task[0], scores, views, task[1])
 
@@ -157,12 +158,12 @@ def _report(done: int, total: int) -> None:
 
 
 def has_many(n: int) -> bool:
-    """Whether so many pairs are left out in a single split."""
+    """Whether `n` pairs are so many that a single split is enough."""
     return n >= constants.MANY_SAMPLES
 
 
 def leave_out(groups: Groups, n_left_out: int, rng: np.random.Generator) -> Split:
-    """Random pairs to learn from, and about so many others, at most 20,000; whole groups are left out."""
+    """Random pairs to learn from, and about `n_left_out` others, at most 20,000, to test on; groups stay together."""
     n_left_out = min(n_left_out, constants.MANY_SAMPLES)
     if groups.labels is not None:
         order = rng.permutation(groups.n_groups)
@@ -170,13 +171,13 @@ def leave_out(groups: Groups, n_left_out: int, rng: np.random.Generator) -> Spli
         test = groups.samples(order[: max(1, int(np.searchsorted(totals, n_left_out, side="right")))])
     elif not has_many(groups.n):
         test = rng.permutation(groups.n)[:n_left_out]
-    else:  # of many pairs, no array of all is made
+    else:  # without an array of all pairs, which are many
         test = rng.choice(groups.n, n_left_out, replace=False, shuffle=False)
     return AllBut(groups.n, np.sort(test)), np.sort(test)
 
 
 def scores_of_split(name: str, scores: FoldScores, views: Views, split: Split) -> Sequence[np.ndarray]:
-    """`scores` of the pairs left out; a step of this name in a checkpoint."""
+    """`scores` of the pairs left out, stored in a checkpoint as the step `name`."""
     with part_of("pairs left out"):
         return from_checkpoint(
             name,

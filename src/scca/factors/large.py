@@ -1,4 +1,4 @@
-"""Finding factors of many samples or features: in the features that vary most, with samples that count nearly alike."""
+"""Finding factors of many samples or features: in the features that vary most, with samples of equal influence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,9 +20,9 @@ from .products import PooledScores, Scores, row_squares, scores_of
 
 __all__ = ["balanced_factors", "shared_factors"]
 
-_AT_ONCE = (8, 16)  # directions added per round of the iteration, at least and at most
-_MAX_ITER = 200
-_TOLERANCE = 1e-3  # relative residual of every factor
+_DIRECTIONS_PER_ROUND = (8, 16)  # minimum and maximum number of directions added per round of the iteration
+_MAX_ITER = 200  # maximum number of rounds
+_TOLERANCE = 1e-3  # largest relative residual of a factor
 _SEED = 0
 
 
@@ -31,8 +31,8 @@ def shared_factors(
 ) -> SharedFactors:
     """Up to `n_components` factors of two or more views; fewer if the views share fewer.
 
-    Small views and kernel matrices by their spectra. Large views by the covariances of their features, if at most 6,000
-    (or `most_features`) of them have most of the variance, and otherwise by products with all features.
+    Factors of small views and of kernels are found by spectra; those of large views by covariances of features, if
+    6,000 (or `most_features`) features have most of the variance, and otherwise by products with all features.
     """
     if not is_large(views):
         return factors_by_spectra(views, n_components, ridges)
@@ -51,7 +51,7 @@ def _by_features(
     products = [Coupled(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     for product in products:
         product.couple()
-    at_once = int(np.clip(n_components // 8, *_AT_ONCE))
+    at_once = int(np.clip(n_components // 8, *_DIRECTIONS_PER_ROUND))
     rng = np.random.default_rng(_SEED)
     start = [product.precondition(rng.standard_normal((product.shape[1], at_once))) for product in products]
     with one_blas_thread():  # threads share parts of products
@@ -59,7 +59,7 @@ def _by_features(
 
 
 def _leading_features(view: PrimalView, most_features: int) -> np.ndarray:
-    """The features that vary most, if they have most of the variance: rare words share what frequent ones share."""
+    """The features that vary most, if they have most of the variance: rare words share what frequent words share."""
     squares = view.square_norms()
     order = np.argsort(-squares, kind="stable")
     leading = squares[order[: constants.MOST_FEATURES]].sum()
@@ -69,7 +69,7 @@ def _leading_features(view: PrimalView, most_features: int) -> np.ndarray:
 
 
 def factor_cost(views: Sequence[View], n_components: int, most_features: int | None = None) -> float:
-    """About how long `shared_factors` takes for many samples, in nanoseconds of a core; only ratios matter."""
+    """Approximate time of `shared_factors` for many samples, in nanoseconds of a core; only ratios matter."""
     products = 5.0 * n_components * sum(view.n_stored for view in views)
     return whitened_cost(views, most_features or constants.MOST_FEATURES) + products
 
@@ -80,11 +80,11 @@ def factor_cost(views: Sequence[View], n_components: int, most_features: int | N
 def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> SharedFactors:
     """Shared factors of many samples, with the sample weights d_i = 1 / (h_i / mean(h) + 0.1).
 
-    h_i = ||t_i||^2 is the leverage of sample i, t_i its scores. Correlation alone ranks what a few samples share almost
-    perfectly before what many share well. The more samples there are, the more rare features they have, and the fewer
-    samples such factors concern; the others are left with scores near zero. The weights are those of an M-estimate of
-    the covariances: a fixed point, approached by three rounds of d = sqrt(d * new d), in which the factors are found in
-    at most 3,000 features of a view. The last factors solve the problem with these weights to its full precision.
+    h_i = ||t_i||^2 is the leverage of sample i, t_i its scores. By correlation alone, a factor that a few samples share
+    almost perfectly would come before one that many share well. The more samples there are, the more rare features they
+    have, and the fewer samples such a factor concerns. The weights are those of an M-estimate of the covariances:
+    a fixed point, approached by three rounds of d = sqrt(d * new d) that find factors in at most 3,000 features of a
+    view. The final factors solve the problem with these weights to full precision.
     """
     rough, last = factor_cost(views, n_components, constants.WEIGHTING_FEATURES), factor_cost(views, n_components)
     stage = Stage("factors", constants.WEIGHTING_ROUNDS * rough + last)
@@ -95,8 +95,8 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
             squares = from_checkpoint(
                 f"weights {i + 1}",
                 partial(_squares, weighted, n_components, ridges),
-                _packed,
-                partial(_unpacked, weighted),
+                _squares_as_arrays,
+                partial(_squares_of_arrays, weighted),
             )
         if squares is None:
             return shared_factors(views, n_components, ridges)
@@ -107,13 +107,13 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
 
 
 def _squares(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> Any:
-    """||t_i||^2 of every weighted sample, one value per sample; None if the views share nothing."""
+    """||t_i||^2 of every weighted sample; None if the views share nothing."""
     found = shared_factors(views, n_components, ridges, constants.WEIGHTING_FEATURES)
     return row_squares(found.scores * found.values) if len(found.values) else None
 
 
-def _packed(squares: Any) -> dict[str, np.ndarray]:
-    """For a checkpoint: the values, or the weights that give those of remote samples."""
+def _squares_as_arrays(squares: Any) -> dict[str, np.ndarray]:
+    """Arrays for a checkpoint: the squares or, for remote samples, the weights that give them."""
     if squares is None:
         return {}
     if isinstance(squares, np.ndarray):
@@ -121,7 +121,7 @@ def _packed(squares: Any) -> dict[str, np.ndarray]:
     return {f"weights_{v}": W for v, W in enumerate(squares.arguments[0])}
 
 
-def _unpacked(views: Sequence[PreparedView], stored: Mapping[str, np.ndarray]) -> Any:
+def _squares_of_arrays(views: Sequence[PreparedView], stored: Mapping[str, np.ndarray]) -> Any:
     if "squares" in stored or not stored:
         return stored.get("squares")
     return row_squares(PooledScores(views, [stored[f"weights_{v}"] for v in range(len(views))]))
@@ -130,17 +130,17 @@ def _unpacked(views: Sequence[PreparedView], stored: Mapping[str, np.ndarray]) -
 def _next_weights(squares: Any, weights: Any) -> Any:
     """The weights of the next round, with a mean of 1."""
     leverages = each(_leverages, [squares, weights])
-    new = each(_damped, [leverages, weights], leverages.mean())
+    new = each(_damped_weights, [leverages, weights], leverages.mean())
     return each(_divided, [new], new.mean())
 
 
 def _leverages(items: Sequence[Any]) -> np.ndarray:
-    """Of the samples as they are, from the squares of weighted ones."""
+    """The leverages of the unweighted samples, from the squares of the weighted ones."""
     squares, weights = items
     return squares if weights is None else squares / weights
 
 
-def _damped(items: Sequence[Any], mean: float) -> np.ndarray:
+def _damped_weights(items: Sequence[Any], mean: float) -> np.ndarray:
     leverages, weights = items
     new = 1.0 / (leverages / mean + constants.LEAST_LEVERAGE)
     return np.sqrt(new if weights is None else weights * new)
@@ -162,5 +162,5 @@ def _reweighted(views: Sequence[PreparedView], weights: Any) -> list[PreparedVie
 
 
 def _unweighted(scores: Scores, views: Sequence[PreparedView], weights: Any) -> Scores:
-    """The scores of the samples as they are, from those of weighted ones."""
+    """The scores of the unweighted samples, from those of the weighted ones."""
     return replace(scores, views=views) if isinstance(scores, PooledScores) else scores / np.sqrt(weights)[:, None]

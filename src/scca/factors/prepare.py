@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 _ROUNDING = 1e-20  # a feature whose sum of squares is below this share of the largest is constant
-_ROUNDING_OF_NORMS = 1e-12  # the same for samples that have none of the features
+_ROUNDING_OF_NORMS = 1e-12  # a sample whose squared norm is below this share of the largest has no feature
 
 
 @dataclass(frozen=True)
@@ -53,14 +53,14 @@ class Reading:
     Attributes
     ----------
     kernels : tuple of Kernel or None
-        None for a view that is read by its features.
+        The kernel of each view; None for a view that is read by its features.
     scales : tuple of scalings
-        "auto" where the data decide.
+        The scaling of each view; "auto" where the data decide.
     center : bool
     weighted : bool
         Whether features are weighted by how well the other views predict them.
     n_features : int, float or None
-        How many features of a view, or which share of them, are read; None for all.
+        Number or share of the features of a view that are read; None for all.
     meaningless : tuple of bool
         Views whose single features mean nothing, such as an encoder's: they are neither weighted nor selected.
     low_rank : tuple of dict or None
@@ -78,9 +78,9 @@ class Reading:
     n_jobs: int | None = None
 
     def decided(self, views: Views) -> "Reading":
-        """The same with a scaling for every view: where it is "auto", the one that suits the data.
+        """The same reading with "auto" replaced by the scaling that suits the data.
 
-        A kernel matrix, and a function that the user wrote as a kernel of rows as they are, leave only the norm; so do
+        Only norms are scaled for a kernel matrix, for a kernel function that the user wrote for unscaled rows, and for
         columns that mean nothing by themselves.
         """
         return replace(self, scales=tuple(self._scale(v, data) for v, data in enumerate(views.data)))
@@ -101,13 +101,13 @@ class Prepared:
     ----------
     views : tuple of PreparedView
     unweighted : tuple of PreparedView
-        The same without feature weights, and with all features.
+        The views without feature weights, and with all features.
     samples : tuple of ndarray, `Compressed` (sparse samples) or `BlockRows`
-        From which a view can be prepared again, with fewer features.
+        The samples from which a view can be prepared again, with fewer features.
     given : Views
         The samples as they were given, with their names and groups.
     reading : Reading
-        How they were read; every scaling is decided.
+        How the samples were read, with "auto" replaced.
     """
 
     views: tuple[PreparedView, ...]
@@ -121,7 +121,7 @@ class Prepared:
         return self.given.groups
 
     def in_dtypes(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        """An array for each view in the dtype of its data and in C order, as in model files."""
+        """The arrays, one per view, in the dtype of its data and in C order, as in model files."""
         return [array.astype(data.dtype, order="C") for array, data in zip(arrays, self.given.data, strict=True)]
 
     def forget_columns(self) -> None:
@@ -131,15 +131,15 @@ class Prepared:
                 samples.forget_columns()
 
     def to_split(self) -> Views:
-        """The samples by rows, to be split."""
+        """The samples stored by rows, to be split."""
         rows = (samples.rows if isinstance(samples, Compressed) else samples for samples in self.samples)
         return replace(self.given, data=tuple(rows))
 
 
 def prepare(given: Views, reading: Reading, first: PreparedView | None = None) -> Prepared:
-    """The views of checked samples, prepared; `first` is the unweighted first view of the same samples, if known."""
+    """The prepared views of checked samples; `first` is the unweighted first view of the same samples, if known."""
     reading = reading.decided(given)
-    samples = tuple(_by_columns(data, kernel) for data, kernel in zip(given.data, reading.kernels, strict=True))
+    samples = tuple(_stored_by_columns(data, kernel) for data, kernel in zip(given.data, reading.kernels, strict=True))
     unweighted = tuple(
         first if v == 0 and first is not None else unweighted_view(reading, v, data, given.names[v])
         for v, data in enumerate(samples)
@@ -147,20 +147,20 @@ def prepare(given: Views, reading: Reading, first: PreparedView | None = None) -
     n = unweighted[0].shape[0]
     views = unweighted
     if reading.weighted and n >= constants.FEWEST_WEIGHED:
-        rows = np.unique(np.linspace(0, n - 1, min(n, constants.MOST_WEIGHED)).astype(int))  # all, or evenly spaced
-        judged = [_judged(reading, v, _of_rows(reading, v, unweighted[v], samples[v], rows)) for v in range(len(views))]
-        weights = shared_weights(judged, reading.n_features, given.groups.chosen(rows))
-        views = tuple(map(_weighted, unweighted, samples, weights))
+        rows = np.unique(np.linspace(0, n - 1, min(n, constants.MOST_WEIGHED)).astype(int))  # evenly spaced
+        chosen = [_features_of_rows(reading, v, unweighted[v], samples[v], rows) for v in range(len(views))]
+        weights = shared_weights(judged_views(reading, chosen), reading.n_features, given.groups.chosen(rows))
+        views = tuple(map(_weighted_view, unweighted, samples, weights))
     return Prepared(views, unweighted, samples, given, reading)
 
 
 def unweighted_view(reading: Reading, v: int, samples: Any, name: str) -> PreparedView:
     """View number `v` of some samples, centred and scaled."""
     kernel, scale = reading.kernels[v], reading.scales[v]
-    samples = _by_columns(samples, kernel)
+    samples = _stored_by_columns(samples, kernel)
     if kernel is None:
         return Preparation.fit(samples, center=reading.center, scale=scale).transform(samples)
-    # only divided: centring belongs to the kernel's space, and would cost sparse samples their zeros
+    # divided, not centred: a kernel is centred in its own space, and sparse samples would lose their zeros
     spread = Preparation.fit(samples, scale="columns").spread if scales_columns(scale) else None
     settings: dict[str, Any] = {"center": reading.center, "scale": scale, "spread": spread, "n_jobs": reading.n_jobs}
     samples, settings["name"] = divided(samples, spread), f"the kernel matrix of {name}"
@@ -170,14 +170,14 @@ def unweighted_view(reading: Reading, v: int, samples: Any, name: str) -> Prepar
     return StoredKernelView.of(samples, kernel, **settings)
 
 
-def _by_columns(samples: MatrixLike | Compressed, kernel: Kernel | None) -> Any:
-    """Sparse features by columns, converted once, since all products need them so; kernels need arrays."""
+def _stored_by_columns(samples: MatrixLike | Compressed, kernel: Kernel | None) -> Any:
+    """Sparse features stored by columns, converted once for all products; for a kernel, an array."""
     if kernel is not None:
         return np.asarray(samples) if isinstance(samples, ChosenRows) else samples
     return Compressed(samples) if sp.issparse(samples) else samples
 
 
-def _of_rows(reading: Reading, v: int, view: Any, samples: Any, rows: np.ndarray) -> FeatureView | np.ndarray:
+def _features_of_rows(reading: Reading, v: int, view: Any, samples: Any, rows: np.ndarray) -> FeatureView | np.ndarray:
     """The features of some samples, or their kernel."""
     if not isinstance(view, PrimalView):
         return view.among(rows)
@@ -187,12 +187,12 @@ def _of_rows(reading: Reading, v: int, view: Any, samples: Any, rows: np.ndarray
     return Preparation.fit(samples, center=reading.center, scale=reading.scales[v]).transform(samples)
 
 
-def _judged(reading: Reading, v: int, view: FeatureView | np.ndarray) -> FeatureView | np.ndarray:
-    """What feature weights are estimated from: features, or a kernel if the features are not to be weighted."""
+def _features_or_kernel(reading: Reading, v: int, view: FeatureView | np.ndarray) -> FeatureView | np.ndarray:
+    """The features from which feature weights are estimated, or their kernel if the features mean nothing."""
     return view.outer() if isinstance(view, FeatureView) and reading.meaningless[v] else view
 
 
-def _weighted(view: Any, samples: Any, weights: np.ndarray | None) -> Any:
+def _weighted_view(view: Any, samples: Any, weights: np.ndarray | None) -> Any:
     """The view with its features weighted; unchanged without weights."""
     if weights is None or not isinstance(view, PrimalView) or view.preparation is None:
         return view
@@ -203,8 +203,8 @@ def _weighted(view: Any, samples: Any, weights: np.ndarray | None) -> Any:
 
 
 def judged_views(reading: Reading, views: Sequence[Any]) -> list[FeatureView | np.ndarray]:
-    """What `elimination` works on, given unweighted views."""
-    return [_judged(reading, v, view) for v, view in enumerate(views)]
+    """The features or kernels that `elimination` works on, given unweighted views."""
+    return [_features_or_kernel(reading, v, view) for v, view in enumerate(views)]
 
 
 def shared_weights(
@@ -214,8 +214,8 @@ def shared_weights(
 
     p is 1/4 for up to 100 samples and 2.5 / sqrt(n) for more.
 
-    A view without features is given as its kernel matrix, and gets None. With `n_features`, a number or a share of a
-    view's features (but at least half as many as samples), all others get the weight 0: the last of `elimination`.
+    A view without features is given as its kernel matrix, and gets None. With `n_features`, only that number or share
+    of a view's features (at least half as many as samples) keep a weight, as in the last round of `elimination`.
     """
     *_, last = elimination(views, n_features, groups)
     return last
@@ -224,7 +224,7 @@ def shared_weights(
 def elimination(
     views: Sequence[FeatureView | np.ndarray], n_features: int | float | None, groups: Groups | None = None
 ) -> Iterator[list[np.ndarray | None]]:
-    """Weights of all views with all features, then with fewer and fewer, finally with `n_features`.
+    """Weights of all views, first with all features, then with fewer and fewer, finally with `n_features`.
 
     Each round drops the three tenths of a view's features that the remaining features of the other views predict worst,
     and judges the rest again: a feature that only dropped ones predicted goes next.
@@ -233,7 +233,7 @@ def elimination(
     budgets = [side.budget(n_features) for side in sides]
 
     def on_all(compute: Callable[..., Any], given: Iterable[Any]) -> list[Any]:
-        with one_blas_thread():  # a thread per view: several on one small matrix wait for each other most of the time
+        with one_blas_thread():  # one thread per view: several threads on one small matrix mostly wait
             return map_threads(lambda task: compute(*task), zip(sides, given, strict=True))
 
     while True:
@@ -245,14 +245,14 @@ def elimination(
 
 
 def _summed_kernels(kernels: Sequence[np.ndarray]) -> np.ndarray:
-    """The sum of kernels, each with a mean diagonal of 1; a single one as it is."""
+    """The sum of kernels scaled to a mean diagonal of 1; a single kernel is not scaled."""
     if len(kernels) == 1:
         return kernels[0]
     return sum(kernel / max(float(np.trace(kernel)) / len(kernel), np.finfo(float).tiny) for kernel in kernels)  # type: ignore[return-value]
 
 
 class _Side:
-    """One view: the kernel that predicts the others and, unless it is a kernel itself, features to be predicted."""
+    """One view: its kernel, which predicts the other views, and its features, if any, which are predicted."""
 
     kept: np.ndarray
     kernel: np.ndarray
@@ -269,7 +269,7 @@ class _Side:
         self._gain = np.zeros(len(self.kept))
 
     def keep(self, kept: np.ndarray) -> None:
-        """Use these features alone, also for the norm of a sample."""
+        """Use only these features, also for the norm of a sample."""
         self.kept = kept
         part = self._whole.restricted(kept)
         kernel = FeatureView(part.storage, part.mean).outer()
@@ -312,10 +312,10 @@ def held_out_gain(
 ) -> tuple[np.ndarray, np.ndarray]:
     """How much better kernel ridge regression on the other views predicts each feature than its mean does.
 
-    Both by leave-one-out; the regression leaves out all samples of a group. With the other views' kernel K, centred and
-    scaled to a mean diagonal of 1, the regression with an intercept has the hat matrix H = K (K + I)^-1 + 11'/n, and
-    the leave-one-out residual of sample i is (x_i - (H x)_i) / (1 - H_ii); for the mean, H = 11'/n. Those of a group g
-    are (I - H_gg)^-1 (x - H x)_g.
+    Both predict samples left out: one sample at a time, or for the regression all samples of a group. With the other
+    views' kernel K, centred and scaled to a mean diagonal of 1, the regression with an intercept has the hat matrix H =
+    K (K + I)^-1 + 11'/n, and the leave-one-out residual of sample i is (x_i - (H x)_i) / (1 - H_ii); for the mean, H =
+    11'/n. The residuals of a group g are (I - H_gg)^-1 (x - H x)_g.
 
     Returns
     -------
@@ -329,7 +329,7 @@ def held_out_gain(
     K = K - K.mean(axis=1, keepdims=True)
     trace = float(np.trace(K))
     K = K * (n / trace) if trace > 0 else K
-    remainder = ridge * _inverse(K + ridge * np.eye(n)) - 1.0 / n  # I - H
+    remainder = ridge * _inverse_of_positive(K + ridge * np.eye(n)) - 1.0 / n  # I - H
     if groups is None or groups.labels is None:
         left_out = remainder / np.diag(remainder)[:, None]
     else:
@@ -342,7 +342,7 @@ def held_out_gain(
     return deviation - residual, deviation
 
 
-def _inverse(positive: np.ndarray) -> np.ndarray:
+def _inverse_of_positive(positive: np.ndarray) -> np.ndarray:
     """The inverse of a positive definite matrix."""
     factor, _ = cho_factor(positive, lower=True)
     lower = np.tril(dpotri(factor, lower=True)[0])

@@ -27,15 +27,15 @@ __all__ = [
     "scores_of",
 ]
 
-_ROWS = 512  # whose scores are in memory at a time
-_LANE_BYTES = 1 << 28  # for all lanes: each has its own sums over all features
-_LANES = (2, 16)  # blocks of rows that threads share, at least and at most
-_MOST_STORED = 1 << 25  # scores that are stored: 256 MB
-_POOLED_ROWS = 4096  # whose pooled scores are in memory at a time
-_PER_LANE = 16  # such blocks; each lane has sums of its own
-_FEATURES_PER_TASK = 512
-_DENSE_ENTRIES = 1 << 24  # of dense columns held at a time by a thread
-_AT_ONCE = 2048  # coordinates whose inner products with all others are in memory
+_ROWS = 512  # number of rows whose scores are in memory at a time
+_LANE_BYTES = 1 << 28  # memory of all lanes, each of which has its own sums over all features
+_LANE_LIMITS = (2, 16)  # minimum and maximum number of lanes, blocks of rows that threads share
+_MOST_STORED = 1 << 25  # maximum number of scores that are stored: 256 MB
+_POOLED_ROWS = 4096  # number of rows whose pooled scores are in memory at a time
+_BLOCKS_PER_LANE = 16  # number of blocks of such rows in a lane, which has its own sums
+_FEATURES_PER_TASK = 512  # number of features whose covariances a task of a thread computes
+_DENSE_ENTRIES = 1 << 24  # maximum number of entries of dense columns that a thread holds at a time
+_COORDINATES_AT_ONCE = 2048  # number of coordinates whose inner products with all others are in memory at a time
 
 Wanted = tuple[np.ndarray, np.ndarray]  # the rows and columns of a part of M'M
 
@@ -45,7 +45,7 @@ Wanted = tuple[np.ndarray, np.ndarray]  # the rows and columns of a part of M'M
 
 @dataclass(frozen=True, eq=False)
 class PooledScores:
-    """T = sum over v of M_v W_v, for sparse views M_v or remote samples; of all samples, or those in `rows`.
+    """T = sum over v of M_v W_v, for sparse views M_v or remote samples; for all samples, or for those in `rows`.
 
     Like an array it can be multiplied by a matrix or by a number per column, added to another, and restricted to some
     samples. None of these computes a score.
@@ -88,7 +88,7 @@ class PooledScores:
         return out
 
     def blocks(self) -> Callable[[np.ndarray], np.ndarray]:
-        """A function from some rows, their numbers, to their scores."""
+        """A function from the numbers of some rows to their scores."""
         sides = [score_rows(view, W) for view, W in zip(self.views, self.weights, strict=True)]
 
         def block(rows: np.ndarray) -> np.ndarray:
@@ -105,7 +105,7 @@ Scores = np.ndarray | PooledScores
 
 
 def scores_of(views: Sequence[View], weights: Sequence[np.ndarray]) -> Scores:
-    """sum over v of M_v W_v: stored, or pooled if that takes much memory and all views are sparse."""
+    """sum over v of M_v W_v: stored, or pooled if storing takes much memory and all views are sparse."""
     large = views[0].shape[0] * weights[0].shape[1] > _MOST_STORED
     if remote_blocks_of(views) or (large and _all_sparse(views)):
         return PooledScores(views, weights)
@@ -133,7 +133,7 @@ def inner_products(T: Scores, U: Scores) -> np.ndarray:
 
 def column_products(T: Scores, U: Scores) -> np.ndarray:
     """The diagonal of T'U."""
-    return _over_samples(_own_products, T, U)
+    return _over_samples(_diagonal_products, T, U)
 
 
 def row_squares(T: Scores) -> Any:
@@ -160,7 +160,7 @@ def _all_products(t: np.ndarray, u: np.ndarray) -> np.ndarray:
     return t.T @ u
 
 
-def _own_products(t: np.ndarray, u: np.ndarray) -> np.ndarray:
+def _diagonal_products(t: np.ndarray, u: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->j", t, u)
 
 
@@ -168,10 +168,10 @@ Product = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
 def _over_samples(compute: Product, T: Scores, U: Scores) -> np.ndarray:
-    """The sum of `compute` over blocks of rows of both."""
+    """The sum of `compute(rows of T, rows of U)` over blocks of rows."""
     if isinstance(T, PooledScores) and isinstance(U, PooledScores) and remote_blocks_of(T.views):
         others = [] if U is T else list(U.views)
-        return summed(_of_pooled, [*T.views, *others], compute, list(T.weights), list(U.weights))
+        return summed(_over_pooled, [*T.views, *others], compute, list(T.weights), list(U.weights))
     if not isinstance(T, PooledScores) and not isinstance(U, PooledScores):
         return compute(T, U)
     first, second = _blocks_of(T), _blocks_of(T) if U is T else _blocks_of(U)
@@ -185,11 +185,11 @@ def _over_samples(compute: Product, T: Scores, U: Scores) -> np.ndarray:
         return np.asarray(total)
 
     with one_blas_thread():
-        lanes = map_threads(of_lane, parts(0, len(T), _PER_LANE * _POOLED_ROWS))
+        lanes = map_threads(of_lane, parts(0, len(T), _BLOCKS_PER_LANE * _POOLED_ROWS))
     return sum(lanes[1:], start=lanes[0])
 
 
-def _of_pooled(
+def _over_pooled(
     views: Sequence[FeatureView], compute: Product, first: Sequence[np.ndarray], second: Sequence[np.ndarray]
 ) -> np.ndarray:
     T = PooledScores(views[: len(first)], first)
@@ -202,9 +202,9 @@ def _blocks_of(T: Scores) -> Callable[[np.ndarray], np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class RidgeSolution:
-    """W with (M'M + ridge) W = R, one column each, and ||R - (M'M + ridge) W|| / ||R|| of each column.
+    """The solution W of (M'M + ridge) W = R, and the relative residual ||R - (M'M + ridge) W|| / ||R|| of each column.
 
-    `converged` says whether this residual is at most `tol`.
+    `converged` says for each column whether its residual is at most `tol`.
     """
 
     weights: np.ndarray
@@ -247,7 +247,7 @@ def _images(views: Sequence[FeatureView], blocks: Sequence[np.ndarray]) -> list[
 
 
 def score_rows(view: FeatureView, W: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from some rows, their numbers, to these rows of M W.
+    """A function from the numbers of some rows to these rows of M W.
 
     Sparse features are read by rows: a row of scores is then read and written once, which is several times faster than
     by columns. Feature weights, centring and scaling are applied within the products.
@@ -271,10 +271,10 @@ def score_rows(view: FeatureView, W: np.ndarray) -> Callable[[np.ndarray], np.nd
 def correlate(
     views: Sequence[FeatureView], scores: Callable[[np.ndarray], np.ndarray], n_columns: int
 ) -> list[np.ndarray]:
-    """M_u'T for every view u, T having `n_columns`; `scores` gives some rows of T, computed when they are needed.
+    """M_u'T for every view u and a T of `n_columns` columns; `scores` computes rows of T when they are needed.
 
     Threads share lanes of rows, which depend on the sizes alone, so that sums have the same order for any number of
-    threads. If a view is dense, all rows at once.
+    threads. If a view is dense, all rows are multiplied at once.
     """
     everything = np.arange(views[0].shape[0])
     storages = [view.storage for view in views if isinstance(view.storage, SparseStorage)]
@@ -305,10 +305,10 @@ def correlate(
 
 
 def row_lanes(views: Sequence[FeatureView], n_columns: int) -> list[slice]:
-    """As many blocks of rows as have room for sums of their own."""
+    """Lanes of rows, as many as fit into memory with their own sums."""
     n = views[0].shape[0]
     size = 8 * max(1, n_columns) * sum(view.shape[1] for view in views)
-    n_lanes = int(np.clip(_LANE_BYTES // size, *_LANES))
+    n_lanes = int(np.clip(_LANE_BYTES // size, *_LANE_LIMITS))
     return parts(0, n, max(1, -(-n // n_lanes)))
 
 
@@ -316,7 +316,7 @@ def row_lanes(views: Sequence[FeatureView], n_columns: int) -> list[slice]:
 
 
 def sample_scale(view: FeatureView) -> np.ndarray:
-    """d, by which a view scales its samples."""
+    """The factors d by which a view scales its samples."""
     return np.ones(view.shape[0]) if view.scale is None else view.scale
 
 
@@ -331,17 +331,17 @@ def covariance(
     rows = np.arange(first.shape[1]) if rows is None else rows
     columns = np.arange(second.shape[1]) if columns is None else columns
     if first is second and np.array_equal(rows, columns) and (np.diff(rows) > 0).all():
-        return _whole(summed(_lower_half, [first], dtype, rows), dtype)
+        return _symmetric_from_lower(summed(_lower_half, [first], dtype, rows), dtype)
     return summed(_covariance, [first, second], dtype, rows, columns)
 
 
 def _lower_half(views: Sequence[FeatureView], dtype: type, rows: np.ndarray) -> list[np.ndarray]:
-    """Of M'M for chosen features, in blocks of rows up to the diagonal: fewer sums, and fewer bytes on a cluster."""
+    """The lower half of M'M for chosen features, in blocks of rows: fewer sums, and fewer bytes on a cluster."""
     covariances = _covariance([views[0], views[0]], dtype, rows, rows, lower=True)
     return [covariances[part, : part.stop].copy() for part in parts(0, len(rows), _FEATURES_PER_TASK)]
 
 
-def _whole(blocks: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+def _symmetric_from_lower(blocks: Sequence[np.ndarray], dtype: type) -> np.ndarray:
     """The symmetric matrix with this lower half."""
     n = sum(map(len, blocks))
     out: np.ndarray = np.empty((n, n), dtype=dtype)
@@ -357,7 +357,7 @@ def _whole(blocks: Sequence[np.ndarray], dtype: type) -> np.ndarray:
 def _covariance(
     views: Sequence[FeatureView], dtype: type, rows: np.ndarray, columns: np.ndarray, lower: bool = False
 ) -> np.ndarray:
-    """With `lower`, of the same features twice, what is above the diagonal may be missing."""
+    """M'N for chosen features; with `lower`, for one set of features, entries above the diagonal may be missing."""
     first, second = views
     out: np.ndarray = np.zeros((len(rows), len(columns)), dtype=dtype)
     one, other = first.storage, second.storage
@@ -394,17 +394,17 @@ def _covariance(
 
 
 def grams(view: View, wanted: Sequence[Wanted]) -> list[np.ndarray]:
-    """The chosen parts of M'M; what several of them have is computed once."""
+    """The wanted parts of M'M; entries that several parts have in common are computed once."""
     if not wanted:
         return []
     found = [np.empty((len(rows), len(columns))) for rows, columns in wanted]
     n = view.shape[1]
-    all_rows, all_columns = (np.flatnonzero(_any_of(side, n)) for side in zip(*wanted, strict=True))
+    all_rows, all_columns = (np.flatnonzero(_is_chosen(side, n)) for side in zip(*wanted, strict=True))
     place = np.full(n, -1)
     place[all_rows] = np.arange(len(all_rows))
-    for part in parts(0, len(all_columns), _AT_ONCE):
+    for part in parts(0, len(all_columns), _COORDINATES_AT_ONCE):
         chunk = all_columns[part]
-        products = _inner(view, chunk, all_rows)
+        products = _inner_products_of(view, chunk, all_rows)
         position = np.full(n, -1)
         position[chunk] = np.arange(len(chunk))
         for out, (rows, columns) in zip(found, wanted, strict=True):
@@ -413,14 +413,14 @@ def grams(view: View, wanted: Sequence[Wanted]) -> list[np.ndarray]:
     return found
 
 
-def _any_of(choices: Sequence[np.ndarray], n: int) -> np.ndarray:
+def _is_chosen(choices: Sequence[np.ndarray], n: int) -> np.ndarray:
     is_wanted = np.zeros(n, dtype=bool)
     for chosen in choices:
         is_wanted[chosen] = True
     return is_wanted
 
 
-def _inner(view: View, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def _inner_products_of(view: View, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     if isinstance(view, PrimalView):
         return covariance(view, view, rows=first, columns=second)
     return view.columns(first).T @ view.columns(second)
@@ -464,7 +464,7 @@ def _row_correlations(
     out: np.ndarray,
     total: np.ndarray,
 ) -> None:
-    """out += A'D T and total += 1'D T for the chosen rows of A, those that T has."""
+    """out += A'D T and total += 1'D T for the chosen rows of A, which are the rows of T."""
     line = np.empty(T.shape[1])
     for position in range(len(rows)):
         i = rows[position]
@@ -502,9 +502,9 @@ def _covariances(
 ) -> None:
     """Rows first:last of (A F - 1 a')' W (B G - 1 b'), through the rows of B.
 
-    For the chosen features of A, and for those of B that have a place, which is -1 for others. W has the weights of the
-    samples, whose sum is `weight`, F and G the factors of the features; the sums are F A'W 1 and G B'W 1.
-    With `lower`, no more than the columns up to the diagonal: features of samples, and their places, are in order.
+    Computed for the chosen features of A, and for the features of B whose place is not -1. W has the weights of the
+    samples (their sum is `weight`), F and G have the factors of the features; the sums are F A'W 1 and G B'W 1. With
+    `lower`, columns end at the diagonal, which requires that the features of a sample, and their places, ascend.
     """
     line = np.empty(len(b))
     for j in range(first, last):

@@ -1,6 +1,6 @@
-"""Refitting: weights on the selected features alone, by ridge regression, first of the factor, then of the other views.
+"""Refitting: weights on the selected features alone, by ridge regression of the factor, then of other views' scores.
 
-The other views' scores are what a new sample is compared with, so that the last weights are fitted to those.
+The last weights are fitted to the other views' scores because a new sample is compared with these.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Rendering", "Weighing", "dense_rendering", "dense_weights", "refit", "weigh_features"]
 
-_FEW_SAMPLES = 3000  # up to which the full spectrum of a view is computed
-SCORING, WEIGHING = 1.6, 1.0  # about how long steps take, relative to each other: scores of all views, weights of one
+_FEW_SAMPLES = 3000  # maximum number of samples for which the full spectrum of a view is computed
+SCORING, WEIGHING = 1.6, 1.0  # approximate relative times: to score all views, to fit the weights of one view
 
 
 @dataclass(frozen=True, eq=False)
 class Rendering:
-    """The factors in one view: the view restricted to what is read, weights on its coordinates, and certificates.
+    """The factors in one view: the view restricted to features that are read, weights on coordinates, and certificates.
 
     `selected` holds the solutions of the convex problems that selected the features; for a dual view their weights are
-    also the final `weights`. `unsolved` says in a sentence, if it is so, that the equations for weights on all features
-    were not solved to their tolerance.
+    also the final `weights`. `unsolved` is a sentence if the equations for weights on all features were not solved to
+    their tolerance, and otherwise empty.
     """
 
     view: PreparedView
@@ -62,7 +62,7 @@ def refit(
     settings: "Settings",
     stage: Stage,
 ) -> list[Rendering]:
-    """The factors T in every view: weights of the `selected` features, beside views with `dense` weights.
+    """The factors T in every view, with weights on the `selected` features or, where they are known, `dense` weights.
 
     `squares` are ||t||^2 of every factor. Weights are fitted to the factor, then to the other views' scores.
     """
@@ -73,7 +73,7 @@ def refit(
             view = prepared.views[v]
             ridges = np.full(scores.shape[1], constants.WEIGHT_RIDGE * ridge_of(settings, view))
             first = _rendering(view, np.column_stack([result.w for result in results]), results, ridges)
-            renderings[v] = _weighed(names[v], first, samples[v], lambda: scores, settings, most_explained)
+            renderings[v] = _refitted(names[v], first, samples[v], lambda: scores, settings, most_explained)
     if selected:
         with stage.step(SCORING):
             views_scores = {v: scores_of([r.view], [r.weights]) for v, r in renderings.items()}
@@ -83,11 +83,11 @@ def refit(
             return _scores_of_others(own, views_scores, scores, np.sqrt(squares))
 
         with stage.step(WEIGHING):
-            renderings[v] = _weighed(names[v], renderings[v], samples[v], of_others, settings, 1.0)
+            renderings[v] = _refitted(names[v], renderings[v], samples[v], of_others, settings, 1.0)
     return [renderings[v] for v in range(len(prepared.views))]
 
 
-def _weighed(
+def _refitted(
     name: str,
     rendering: Rendering,
     samples: Any,
@@ -95,9 +95,9 @@ def _weighed(
     settings: "Settings",
     most_explained: float,
 ) -> Rendering:
-    """Weights refitted to `targets` on each factor's own features, in a view that reads no others; dual views stay.
+    """Weights refitted to `targets` on each factor's own features, in a view that reads only these; dual views stay.
 
-    The ridge is raised where more than this share of a target would be explained.
+    The ridge is raised where the weights would explain more than `most_explained` of a target.
     """
     view = rendering.view
     if not isinstance(view, PrimalView) or view.preparation is None:
@@ -107,18 +107,18 @@ def _weighed(
         chosen = [np.flatnonzero(w) for w in rendering.weights.T]
         scores = targets()
         while True:
-            read = _reading_only(view, np.unique(np.concatenate(chosen)), samples)
-            # as large beside the features that are read as it was beside all
+            read = _restricted_view(view, np.unique(np.concatenate(chosen)), samples)
+            # the same ridge relative to the features that are read as it was relative to all
             ridge = rendering.ridge * (ridge_of(settings, read) / ridge_of(settings, view))
             weighed = weigh_features(read, scores, chosen, ridge, most_explained)
             few = [np.flatnonzero(w) for w in weighed.weights.T]
             if len(np.unique(np.concatenate(few))) == len(np.unique(np.concatenate(chosen))):
-                return read, weighed  # all that is read has a weight
+                return read, weighed  # every feature that is read has a weight
             chosen = few
 
     def again(stored: Mapping[str, np.ndarray]) -> tuple[PrimalView, Weighing]:
         weighed = Weighing.of_arrays(stored)
-        return _reading_only(view, np.flatnonzero(weighed.weights.any(axis=1)), samples), weighed
+        return _restricted_view(view, np.flatnonzero(weighed.weights.any(axis=1)), samples), weighed
 
     read, found = from_checkpoint(f"weights of {name}", weigh, lambda both: both[1].arrays(), again)
     return _rendering(read, found.weights, rendering.selected, found.ridge, found.objective, found.dual_gap)
@@ -143,7 +143,7 @@ def dense_rendering(name: str, view: PreparedView, T: Scores, ridge: float) -> R
 
 
 def _unsolved(found: RidgeSolution, name: str) -> str:
-    """One sentence if the equations were not solved, otherwise an empty one."""
+    """A sentence if the equations were not solved, otherwise an empty string."""
     short = found.residuals[~found.converged]
     if not len(short):
         return ""
@@ -179,10 +179,10 @@ def _most_explained(n_samples: int, settings: "Settings") -> float:
     return 1.0 - constants.UNEXPLAINED / np.sqrt(n_samples) if settings.ridge_is_automatic else 1.0
 
 
-def _reading_only(view: PrimalView, features: np.ndarray, samples: Any) -> PrimalView:
-    """The view prepared to read these features and no others, not even for the norm of a sample; itself if it does.
+def _restricted_view(view: PrimalView, features: np.ndarray, samples: Any) -> PrimalView:
+    """The view prepared to read only these features, also for the norm of a sample; itself if it already does.
 
-    A document that has none of these words becomes zero; in a table, zeros are measurements like others.
+    A document without any of these words becomes zero; in a table, zeros are ordinary measurements.
     """
     preparation = view.preparation
     assert preparation is not None
@@ -202,7 +202,7 @@ def _rendering(
     objective: np.ndarray | float = 0.0,
     dual_gap: np.ndarray | float = 0.0,
 ) -> Rendering:
-    """A rendering whose objective and gap are the sums of those of the selection and of the refitted weights."""
+    """A rendering whose objective and gap add those of the selection and those of the refitted weights."""
     return Rendering(
         view=view,
         weights=weights,
@@ -225,7 +225,7 @@ class Weighing:
     """Weights of the factors on selected features, one column per factor, and their certificates.
 
     With r = t - A w and P = ||r||^2 + ridge ||w||^2 over the selected features, D = 2 t'r - ||r||^2 - ||A'r||^2 / ridge
-    is at most the optimum; `dual_gap` is P - D. `ridge` is the one used for each factor.
+    is at most the optimum; `dual_gap` is P - D. `ridge` has the ridge of each factor.
     """
 
     weights: np.ndarray
@@ -234,7 +234,7 @@ class Weighing:
     ridge: np.ndarray
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays, for a checkpoint."""
+        """Everything as arrays, for a checkpoint."""
         rows, columns = np.nonzero(self.weights)
         few = {"rows": rows, "columns": columns, "values": self.weights[rows, columns]}
         others = {"objective": self.objective, "dual_gap": self.dual_gap, "ridge": self.ridge}
@@ -256,8 +256,8 @@ def weigh_features(
 ) -> Weighing:
     """Ridge regression of each factor on its own selected features, which undoes the shrinkage of the selection.
 
-    The ridge, one for all or one per factor, is raised until the weights explain at most `most_explained` of a factor.
-    Of the data only A't, ||t||^2 and A'A on the selected features are needed.
+    The ridge, one for all factors or one per factor, is raised until the weights explain at most `most_explained` of a
+    factor. Only A't, ||t||^2 and A'A on the selected features are computed from the data.
     """
     n_factors = scores.shape[1]
     weights = np.zeros((view.shape[1], n_factors))
@@ -272,7 +272,7 @@ def weigh_features(
         products = gram @ w
         residual = square - 2.0 * (w @ target) + w @ products  # r'r
         if square - residual > most_explained * square:
-            ridges[j] = _raised(gram, target, most_explained * square, float(ridges[j]))
+            ridges[j] = _raised_ridge(gram, target, most_explained * square, float(ridges[j]))
             w = _regressed(gram, target, ridges[j])
             products = gram @ w
             residual = square - 2.0 * (w @ target) + w @ products
@@ -288,17 +288,17 @@ def _regressed(gram: np.ndarray, target: np.ndarray, ridge: float) -> np.ndarray
     """(gram + ridge)^-1 target."""
     ridged = gram.copy()
     ridged.flat[:: len(gram) + 1] += ridge
-    _, w, problem = dposv(ridged.T, target, overwrite_a=True)  # there are thousands, of few features each
+    _, w, problem = dposv(ridged.T, target, overwrite_a=True)  # there are thousands of small problems
     if problem:  # the ridge is below rounding error
         values, Q = eigh(gram)
         return Q @ ((Q.T @ target) / (np.maximum(values, 0.0) + ridge))
     return w
 
 
-def _raised(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> float:
+def _raised_ridge(gram: np.ndarray, target: np.ndarray, most: float, ridge: float) -> float:
     """The smallest ridge, at least `ridge`, that explains no more than `most` of ||t||^2.
 
-    With A'A = Q diag(values) Q' and `squares` those of Q'A't, ||t||^2 - ||t - A w||^2 is the sum of
+    With A'A = Q diag(values) Q' and `squares` the squares of Q'A't, ||t||^2 - ||t - A w||^2 is the sum of
     squares (values + 2 ridge) / (values + ridge)^2.
     """
     values, Q = eigh(gram)
@@ -324,5 +324,5 @@ def dense_weights(view: View, scores: Scores, ridge: float) -> RidgeSolution:
         U, values = spectrum.vectors, spectrum.values
         coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])
         weights = coefficients if view.columns_are_samples else view.rmatmat(coefficients)
-        return RidgeSolution(weights, np.zeros(scores.shape[1]), 0.0)  # without an iteration that could stop early
+        return RidgeSolution(weights, np.zeros(scores.shape[1]), 0.0)  # exact: no iteration could stop early
     return ridge_weights(view, scores, ridge)

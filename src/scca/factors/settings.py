@@ -22,28 +22,28 @@ class Settings:
     dense : tuple of bool
         Which views have weights on all coordinates.
     n_components : int
-        How many factors or, if they are counted, at most how many.
+        Number of factors; the maximum number, if they are counted.
     is_counted : bool
-        Whether there are as many factors as hold on samples left out.
+        Whether the fit counts the factors that hold on samples left out, and has as many.
     n_features : int, float, "auto" or None
-        How many features of each view are read; "auto" for as many as the mates of samples left out need.
+        Number or share of the features of each view that are read; "auto" for as many as finding mates needs.
     ridge : float
-        lambda of the factors; the weights use four times this. If automatic, for samples of unit norm.
+        lambda of the factors; the weights use four times this. An automatic ridge is for samples of unit norm.
     ridge_is_automatic : bool
         Whether the ridge is a multiple of the mean squared norm of a view's samples, and that of the weights is raised
         where they would overfit a factor of few samples.
     mu : Penalty
-        For selecting coordinates; the automatic value is a share of the mean of |2 A't|, raised where more than
-        `most_weights` would be selected.
+        The penalty that selects coordinates; the automatic value is a share of the mean of |2 A't|, raised where more
+        than `most_weights` would be selected.
     most_weights : int
         Maximum number of weights per factor under the automatic penalty.
     effort : dict
         `tol` and `max_iter` of the elastic nets, as keyword arguments.
     n_folds : int or None
-        Folds that are left out; None for as many as the samples and time allow, 0 for none.
+        Number of folds; None for as many as the samples and time allow, 0 to leave nothing out.
     n_jobs : int or None
     random_state : int or RandomState
-        Draws what is left out and how samples are permuted.
+        Draws the samples that are left out, and the permutations.
     """
 
     reading: Reading

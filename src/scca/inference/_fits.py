@@ -14,9 +14,9 @@ from ..samples import Groups, Views
 
 __all__ = ["DATA_SETS", "Fits"]
 
-_DIRECT = (SparseCCA, AnchoredCCA, KernelCCA)  # fitted to checked views; other estimators may do more in `fit`
+_FITTED_TO_VIEWS = (SparseCCA, AnchoredCCA, KernelCCA)  # other estimators may do more in `fit` than in `fit_views`
 
-DATA_SETS = "permuted or subsampled data sets"  # as warnings call what a model is fitted to
+DATA_SETS = "permuted or subsampled data sets"  # the name, in warnings, of the data that a model is fitted to
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Fits:
     Attributes
     ----------
     model : PairedTransformer
-        An unfitted copy of the user's.
+        An unfitted copy of the user's model.
     views : Views
     n_components : int
         Number of components in a fit to all pairs.
@@ -53,19 +53,19 @@ class Fits:
         leaves_samples_out: bool,
         groups: ArrayLike | None = None,
     ) -> "Fits":
-        """Fits to all pairs first, which raises the estimator's own errors for invalid data or settings."""
+        """Fit to all pairs first, so that invalid data or settings raise the estimator's own errors."""
         if not isinstance(model, PairedTransformer):
             raise TypeError(f"model must be an estimator of two views such as scca.SparseCCA(2); got {model!r}.")
         model = clone(model)
         if model.get_params().get("random_state", 0) is None:
             model.set_params(random_state=rng.randint(2**31 - 1))  # otherwise each worker would draw its own seed
         if "held_out" in model.get_params():
-            model.set_params(held_out=0)  # held-out correlations of the many fits are not used
+            model.set_params(held_out=0)  # held-out correlations of these many fits are not used
         whole = clone(model).fit(X, Y, **_groups_for(model, groups))
         if model.n_components == "auto":
-            model.set_params(n_components=whole.n_components_)  # the same for all fits
+            model.set_params(n_components=whole.n_components_)  # the same number for all fits
         if "scale" in model.get_params():
-            model.set_params(scale=(whole.x_scale_, whole.y_scale_))  # likewise
+            model.set_params(scale=(whole.x_scale_, whole.y_scale_))  # the same scaling for all fits
         if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", ""), str):
             raise ValueError(
                 "anchors must be the name of a strategy if samples are left out, since indices would then mean other "
@@ -83,18 +83,18 @@ class Fits:
         )
 
     def in_order(self, order: np.ndarray) -> "Fits":
-        """The same with sample i of X paired with sample order[i] of Y."""
+        """The same fits with sample i of X paired with sample order[i] of Y."""
         return replace(self, views=self.views.permuted(None, order))
 
     def first_view(self, rows: np.ndarray) -> Any:
-        """X of the samples `rows` as the model prepares it, whatever the order of Y; None if it prepares in `fit`."""
-        return self.model.first_view(self.views.rows(rows)) if type(self.model) in _DIRECT else None
+        """X of the samples `rows` as the model prepares it, whatever the order of Y; None if `fit` prepares it."""
+        return self.model.first_view(self.views.rows(rows)) if type(self.model) in _FITTED_TO_VIEWS else None
 
     def fitted(self, rows: np.ndarray, first_view: Any = None) -> PairedTransformer | None:
         """The model fitted to the samples `rows`; None if they share nothing. `first_view` saves preparing X."""
         model, views = clone(self.model), self.views.rows(rows)
         try:
-            if type(model) not in _DIRECT:
+            if type(model) not in _FITTED_TO_VIEWS:
                 return model.fit(*views.data, **_groups_for(model, views.groups.labels))
             return model.fit_views(views, first_view)
         except NothingSharedError:
@@ -104,5 +104,5 @@ class Fits:
 
 
 def _groups_for(model: PairedTransformer, labels: Any) -> dict[str, Any]:
-    """The groups as an argument of `fit`, for models that leave pairs out by themselves."""
+    """The groups as an argument of `fit`, for models that leave pairs out."""
     return {"groups": labels} if labels is not None and isinstance(model, SparseCCA) else {}

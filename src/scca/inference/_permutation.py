@@ -29,7 +29,7 @@ class PermutationTest:
     statistics : ndarray of shape (c,)
         The statistic of each component for the original pairs.
     null : ndarray of shape (n_permutations, c)
-        The same for permuted pairs; one row per permutation, shared by all components.
+        The statistics for permuted pairs, one row per permutation.
     p_values : ndarray of shape (c,)
         (1 + number of null values of at least the statistic) / (1 + n_permutations), for each component.
     adjusted_p_values : ndarray of shape (c,)
@@ -40,7 +40,7 @@ class PermutationTest:
     null: np.ndarray
 
     def __repr__(self) -> str:
-        """What the test says; the null has a number per permutation and component, too many to read."""
+        """The statistics and p-values; the null has too many numbers to read."""
         values = {
             name: ", ".join(f"{value:.3g}" for value in getattr(self, name))
             for name in ("p_values", "adjusted_p_values", "statistics")
@@ -61,7 +61,7 @@ class PermutationTest:
         return np.maximum.accumulate(self.p_values)
 
     def n_significant(self, level: float = 0.05) -> int:
-        """How many components, from the first on, have an adjusted p-value of at most `level`."""
+        """Number of leading components with an adjusted p-value of at most `level`."""
         return int(np.count_nonzero(self.adjusted_p_values <= level))
 
 
@@ -122,10 +122,10 @@ def permutation_test(
         A label for each sample. Samples with the same label, such as repeated measures of a person, are left out
         together and permuted as a whole, with groups of the same size.
     n_jobs : int, optional
-        Permutations computed in parallel. The results do not depend on it.
+        Number of permutations computed in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
     progress : callable, optional
-        Called with the number of data sets done and the total.
+        A function that is called with the number of data sets done and the total.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def permutation_test(
         )
     permuted = together.orders(n_permutations, np.random.default_rng(rng.randint(2**31 - 1)))
     orders = chain([np.arange(n)], permuted)
-    first_views = [fits.first_view(train) for train, _ in splits]  # Y alone is permuted
+    first_views = [fits.first_view(train) for train, _ in splits]  # only Y is permuted
     compute = partial(_statistics, fits, splits, first_views, statistic)
     statistics = np.array(
         run_tasks(compute, orders, 1 + n_permutations, DATA_SETS, n_jobs=n_jobs, progress=progress),
@@ -189,7 +189,7 @@ def _statistics(
 def _scores(
     fits: Fits, train: np.ndarray, test: np.ndarray, first_view: Any
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Scores of the test samples in both views, 0 for missing components, and which of them count."""
+    """Scores of the test samples in both views, 0 for missing components, and which scores count."""
     n_components = fits.n_components
     x_scores, y_scores = np.zeros((2, len(test), n_components))
     counted = np.ones((len(test), n_components), dtype=bool)

@@ -19,7 +19,7 @@ from ._fits import DATA_SETS, Fits
 
 __all__ = ["StabilitySelection", "stability_selection"]
 
-_MOST_FALSE = 0.5  # of what is selected; if more may be false, a selected feature is as likely false as true
+_MOST_FALSE_SHARE = 0.5  # largest share of the selected features that may be false without a warning
 
 
 @dataclass(frozen=True)
@@ -29,8 +29,8 @@ class StabilitySelection:
     Attributes
     ----------
     x_probabilities, y_probabilities : ndarray
-        How often each coordinate of a view had a weight in any component: for a feature, as a share of all subsamples;
-        for a sample of a dual view, of the subsamples with it (NaN if there were none).
+        Share of the subsamples in which a coordinate had a weight in any component: for a feature, of all subsamples;
+        for a sample of a dual view, of the subsamples that contain it (NaN if none does).
     x_mean_selected, y_mean_selected : float
         q, the mean number of features with a weight in a subsample; NaN for a dual view.
     threshold : float
@@ -108,19 +108,19 @@ def stability_selection(
     X, Y : {array, sparse matrix, data frame}
         Paired samples as for `model.fit`.
     n_subsamples : int, default=100
-        An even number.
+        Number of subsamples, which must be even.
     fraction : float, default=0.5
         Share of the pairs in a subsample; at most 0.5, so that two can be disjoint.
     threshold : float, default=0.6
-        Probability from which on a feature is selected, above 0.5 and at most 1.
+        Smallest probability of a selected feature, above 0.5 and at most 1.
     groups : array of shape (n_samples,), optional
         A label for each sample. Subsamples are then made of whole groups, `fraction` of them, so that two disjoint
         subsamples have no group in common.
     n_jobs : int, optional
-        Subsamples computed in parallel. The results do not depend on it.
+        Number of subsamples computed in parallel. The results do not depend on it.
     random_state : int, RandomState instance or None
     progress : callable, optional
-        Called with the number of subsamples done and the total.
+        A function that is called with the number of subsamples done and the total.
 
     Returns
     -------
@@ -173,14 +173,14 @@ def stability_selection(
 
 
 def _warn_of_false_features(found: StabilitySelection) -> None:
-    """Warn if what is selected shows little; nothing is expected of views that have weights on samples."""
+    """Warn if many of the selected features may be false; views with weights on samples have no bound."""
     doubtful = [
         f"{bound:.2g} for the {len(selected)} selected of {name}"
         for name, bound, selected in (
             ("X", found.expected_false_x, found.selected_x),
             ("Y", found.expected_false_y, found.selected_y),
         )
-        if len(selected) and bound > _MOST_FALSE * len(selected)
+        if len(selected) and bound > _MOST_FALSE_SHARE * len(selected)
     ]
     if doubtful:
         higher = f", or the threshold above {found.threshold:g}" if found.threshold < 1 else ""
@@ -192,13 +192,13 @@ def _warn_of_false_features(found: StabilitySelection) -> None:
 
 
 def _shares(selected: np.ndarray, times_there: np.ndarray) -> np.ndarray:
-    """How often each coordinate was selected, as a share of the times it was present; NaN if never."""
+    """Share of the times that each coordinate was present in which it was selected; NaN if it never was present."""
     with np.errstate(invalid="ignore"):
         return np.bincount(selected, minlength=len(times_there)) / times_there
 
 
 def _disjoint_pairs(groups: Groups, size: int, n_pairs: int, rng: np.random.RandomState) -> Iterator[np.ndarray]:
-    """Samples of `size` groups, in random order, then those of `size` others."""
+    """Samples of `size` groups in random order, then samples of `size` other groups, `n_pairs` times."""
     for _ in range(n_pairs):
         order = rng.permutation(groups.n_groups)
         for chosen in (order[:size], order[size : 2 * size]):

@@ -1,4 +1,4 @@
-"""Work shared among threads, processes or a cluster, with the same result: tasks, threads, the threads of BLAS."""
+"""Work shared among threads, processes or a cluster, with the same result for any number of them."""
 
 from ._tasks import (
     Outcomes,

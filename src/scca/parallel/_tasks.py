@@ -1,4 +1,4 @@
-"""Work shared among threads or processes: tasks, threads, and the threads of BLAS, with the same result for any."""
+"""Work shared among threads or processes, with the same result for any number: tasks, threads, the threads of BLAS."""
 
 import os
 import threading
@@ -37,21 +37,21 @@ __all__ = [
     "times",
 ]
 
-_ROWS = 4096  # of a part that is summed
-_ROWS_OF_PRODUCT = 1024  # of a part that is not: more parts share more evenly
+_ROWS = 4096  # number of rows of a part whose products are summed
+_ROWS_OF_PRODUCT = 1024  # number of rows of a part of a product: smaller parts share the work more evenly
 _N_CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _here = threading.local()
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-_WORTH_SHARING = 1 << 22  # numbers stored in a view; fewer fit into the cache of one core
+_WORTH_SHARING = 1 << 22  # minimum size of a view for several threads: fewer numbers fit into the cache of one core
 
 Progress = Callable[[int, int], None]
 
-# positions of tasks, their results and their warnings, in any order; an error thrown in ends all work before it is
-# raised again
+# positions of tasks, their results and their warnings, in any order; an error thrown into the generator ends all
+# work before it is raised again
 Outcomes = Generator[tuple[int, Any, Collector], None, None]
-Runner = Callable[[Callable[[Any], Any], Iterable[Any], int | None], Outcomes]  # of a function, tasks and `n_jobs`
+Runner = Callable[[Callable[[Any], Any], Iterable[Any], int | None], Outcomes]  # takes a function, tasks and `n_jobs`
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def run_tasks(
     progress: Progress | None = None,
     finished: Callable[[int, Any], None] | None = None,
 ) -> list[Any]:
-    """The results of `compute` for every task, in order; they do not depend on `n_jobs`, nor on who runs them.
+    """The results of `compute` for every task, in order; they depend neither on `n_jobs` nor on the runner.
 
     BLAS uses one thread in every task, so that rounding is the same everywhere. Each kind of warning is given once, at
     the end. On any failure, Ctrl-C included, no further task starts, worker processes end at once and threads after
@@ -88,14 +88,14 @@ def run_tasks(
     ----------
     compute : callable
     tasks : iterable
-        Consumed as workers become free.
+        A task is drawn when a worker becomes free.
     n_tasks : int
     what : str
         What the tasks are, in the plural, for warnings: "in 3 of 40 tasks, the first time: ...".
     n_jobs : int, optional
-        Tasks in parallel, as in joblib.
+        Number of tasks in parallel, as in joblib.
     in_threads : bool
-        Where `n_jobs` asks for no other processes, share the tasks, drawn at once, among threads of this one.
+        If `n_jobs` asks for no other processes, threads of this process share the tasks, all drawn at the start.
     progress : callable, optional
         Called after each task with the number of tasks done and the total.
     finished : callable, optional
@@ -112,7 +112,7 @@ def run_tasks(
             if progress is not None:
                 progress(len(found), n_tasks)
     except BaseException as error:
-        _end(outcomes, error)
+        _end_workers(outcomes, error)
         raise
     in_order = [found[position] for position in range(len(found))]
     say_once((warned for _, warned in in_order), what)
@@ -135,13 +135,13 @@ def run_by(runner: Runner) -> Iterator[None]:
 
 
 def outcome(compute: Callable[[Any], Any], task: Any) -> tuple[Any, Collector]:
-    """Runs in a worker: the result of a task and its warnings."""
+    """The result of a task and its warnings; called in a worker."""
     with one_blas_thread(), collected() as warned:
         return compute(task), warned
 
 
 def in_sequence(compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None) -> Outcomes:
-    """A runner for inside a task: one after another, since others use the other cores."""
+    """A runner for tasks inside a task: one after another, since the outer tasks use the other cores."""
     for position, task in enumerate(tasks):
         yield (position, *outcome(compute, task))
 
@@ -149,7 +149,7 @@ def in_sequence(compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int
 def run_here(
     compute: Callable[[Any], Any], tasks: Iterable[Any], n_jobs: int | None, in_threads: bool = False
 ) -> Outcomes:
-    """The runner unless another is set: joblib, or threads where it would run one task after another."""
+    """The default runner: joblib, or threads where joblib would run one task after another."""
     from joblib import delayed, effective_n_jobs  # imported late: a single component does not need it
 
     here = _Running()
@@ -164,7 +164,7 @@ def run_here(
             yield numbered
     except BaseException as error:
         here.stop()
-        _end(done, error)
+        _end_workers(done, error)
         here.wait()
         raise
 
@@ -183,12 +183,12 @@ def _parallel(n_jobs: int | None) -> Any:
         ) from error
 
 
-def _end(done: Any, error: BaseException) -> None:
-    """Make a runner, or joblib, drop pending tasks and end its workers, as for an error of its own.
+def _end_workers(done: Any, error: BaseException) -> None:
+    """Make a runner, or joblib, drop pending tasks and end its workers, as after an error of a task.
 
     Closing joblib's generator would warn.
     """
-    if done is None or done.gi_frame is None:  # it has ended already
+    if done is None or done.gi_frame is None:  # the generator has ended already
         return
     try:
         done.throw(error)
@@ -198,7 +198,7 @@ def _end(done: Any, error: BaseException) -> None:
 
 
 def _numbered(here: "_Running", compute: Callable[..., Any], position: int, task: Any) -> tuple[int, Any, Collector]:
-    """Runs in a worker."""
+    """The position of a task, its result and its warnings; called in a worker."""
     with here:
         return (position, *outcome(compute, task))
 
@@ -216,7 +216,7 @@ class _Running:
         self._stopped = False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Running, ()  # other processes have their own, and are ended from here
+        return _Running, ()  # every process has its own, and this one ends the others
 
     def __enter__(self) -> None:
         with self._changed:
@@ -242,21 +242,21 @@ class _Running:
 
 
 def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-    """[function(item) for item in items], in a thread per core; the caller limits BLAS to one thread.
+    """[function(item) for item in items], with one thread per core; the caller limits BLAS to one thread.
 
-    Inside another call, one item after another.
+    Inside another such call, items are done one after another.
     """
     items = list(items)
-    if _one_by_one(items):
+    if _is_sequential(items):
         return [function(item) for item in items]
 
     def with_warnings(item: Any) -> Any:
         with collected() as warned:
             return function(item), warned
 
-    contexts = [copy_context() for _ in items]  # not inherited by threads; `naming` is part of it
+    contexts = [copy_context() for _ in items]  # threads do not inherit the context, which `naming` needs
     done = list(_pool().map(lambda context, item: context.run(with_warnings, item), contexts, items))
-    for _, warned in done:  # in the calling thread, which knows the user's line and the collectors
+    for _, warned in done:  # warn in the calling thread, which knows the user's line and the collectors
         for category, message in warned.first.items():
             warn(message, category)
     return [result for result, _ in done]
@@ -264,7 +264,7 @@ def map_threads(function: Callable[[Item], Result], items: Iterable[Item]) -> li
 
 @contextmanager
 def one_core(alone: bool = True) -> Iterator[None]:
-    """A context in which `together` does one item after another in this thread, if `alone`."""
+    """A context in which `map_threads` does one item after another in this thread, if `alone`."""
     before = getattr(_here, "is_part", False)
     _here.is_part = before or alone
     try:
@@ -274,12 +274,12 @@ def one_core(alone: bool = True) -> Iterator[None]:
 
 
 def as_they_finish(tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
-    """The results of functions, each as soon as it is there, from a thread per core.
+    """The results of functions, each as soon as it is ready, with one thread per core.
 
-    Inside another call, one after another. Closed early, functions that have not started never do.
+    Inside another such call, functions run one after another. Closing the iterator cancels those that have not started.
     """
     tasks = list(tasks)
-    if _one_by_one(tasks):
+    if _is_sequential(tasks):
         yield from (task() for task in tasks)
         return
     futures = [_pool().submit(copy_context().run, task) for task in tasks]
@@ -291,16 +291,16 @@ def as_they_finish(tasks: Iterable[Callable[[], Result]]) -> Iterator[Result]:
             future.cancel()
 
 
-def _one_by_one(items: Sequence[Any]) -> bool:
+def _is_sequential(items: Sequence[Any]) -> bool:
     return len(items) < 2 or _N_CORES < 2 or getattr(_here, "is_part", False)
 
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_N_CORES, thread_name_prefix="scca", initializer=_enter)
+    return ThreadPoolExecutor(_N_CORES, thread_name_prefix="scca", initializer=_mark_thread)
 
 
-def _enter() -> None:
+def _mark_thread() -> None:
     _here.is_part = True
 
 
@@ -309,7 +309,7 @@ if hasattr(os, "register_at_fork"):  # a forked process has no threads
 
 
 def parts(start: int, stop: int, step: int) -> list[slice]:
-    """start:stop in pieces of at most `step`."""
+    """The range start:stop in slices of at most `step`."""
     return [slice(first, min(stop, first + step)) for first in range(start, stop, step)]
 
 
@@ -339,9 +339,9 @@ def _controller() -> ThreadpoolController:
 
 
 def _let_any_thread_set() -> None:
-    """Let the current thread set the number: recent versions of threadpoolctl ignore all threads but one, silently.
+    """Let the current thread set the number: recent threadpoolctl silently ignores all threads but the first one.
 
-    That is the first that set it, but here any may be the first to enter and any other the last to leave.
+    Here, any thread may be the first to enter, and any other the last to leave.
     """
     clear = getattr(getattr(threadpoolctl, "OpenBLASController", None), "clear_controlling_thread", None)
     if clear is not None:
@@ -351,8 +351,8 @@ def _let_any_thread_set() -> None:
 class _OneThread:
     """The first to enter limits BLAS to one thread, the last to leave restores the previous number.
 
-    The number of threads belongs to the process: if every user restored the number it found, the second of two
-    overlapping ones would restore the limit of the first.
+    The number of threads belongs to the process: if every user restored the number it found, the later of two
+    overlapping users would restore the limit of the earlier one.
     """
 
     def __init__(self) -> None:

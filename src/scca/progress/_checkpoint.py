@@ -23,7 +23,7 @@ class CheckpointError(ValueError):
 
 
 class CheckpointWarning(UserWarning):
-    """A checkpoint cannot be written; the computation goes on without."""
+    """A checkpoint cannot be written; the computation goes on without it."""
 
 
 class Checkpoint:
@@ -34,8 +34,8 @@ class Checkpoint:
     folder : path
         Created with the first result that is stored.
     description : mapping of str to plain values
-        What is computed: the data, the settings, the versions of what computes it. A folder with another description
-        is refused.
+        What is computed: the data, the settings, the versions of the software. A folder with another description is
+        refused.
     """
 
     def __init__(self, folder: str | os.PathLike[str], description: Mapping[str, Any]):
@@ -69,12 +69,12 @@ class Checkpoint:
             )
 
     def named(self, step: str) -> str:
-        """A name for a step that no other has in this run: steps of the same name are counted."""
+        """A unique name for a step in this run: steps of the same name are numbered."""
         self._asked[step] += 1
         return step if self._asked[step] == 1 else f"{step} {self._asked[step]}"
 
     def read(self, name: str) -> dict[str, np.ndarray] | None:
-        """The arrays of a step; None if there are none, or damaged ones."""
+        """The arrays of a step; None if they are missing or damaged."""
         try:
             with np.load(self._file(name), allow_pickle=False) as stored:
                 return {key: stored[key] for key in stored.files}
@@ -82,7 +82,7 @@ class Checkpoint:
             return None
 
     def write(self, name: str, arrays: Mapping[str, np.ndarray]) -> None:
-        """Store the arrays of a step, which replace those of the steps it consists of."""
+        """Store the arrays of a step; they replace the arrays of the smaller steps that it consists of."""
         if not self._writes:
             return
         try:
@@ -118,7 +118,7 @@ class Checkpoint:
 
 
 def _escaped(name: str) -> str:
-    """A file name for a step; the steps that it consists of are called like it, and more."""
+    """A file name for a step; the names of the smaller steps that it consists of begin with it."""
     return name.replace("/", "..").replace(" ", "-")
 
 
@@ -128,7 +128,7 @@ def has_steps(folder: Path) -> bool:
 
 
 def text_array(texts: Any) -> np.ndarray:
-    """A list of texts as an array of bytes, of whatever lengths and characters they are."""
+    """A list of texts, of any lengths and characters, as an array of bytes."""
     return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""Long work: how far it is, and steps that a later run need not repeat."""
+"""Long work: its progress, and steps that a later run need not repeat."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from ._checkpoint import Checkpoint
 
 __all__ = ["Report", "Stage", "from_checkpoint", "long_work", "part_of", "preview", "previewed", "report", "unreported"]
 
-_WORTH = 1.0  # seconds that a step has to take to be stored
+_WORTH_STORING = 1.0  # minimum number of seconds that a step has taken if it is stored
 
 Report = Callable[[str, float, float], None]  # what is being done, how much is done, and of how much
 Arrays = Mapping[str, np.ndarray]
@@ -25,14 +25,14 @@ class _Work:
     report: Report | None = None
     checkpoint: Checkpoint | None = None
     preview: Callable[..., None] | None = None
-    whole: str = ""  # what the current work is a part of, for users
-    step: str = ""  # and for the checkpoint
-    stretch: "_Stretch | None" = None  # of a stage, that the current work is
+    whole: str = ""  # name, for users, of the work that the current work is a part of
+    step: str = ""  # name of that work in the checkpoint
+    stretch: "_PartOfStage | None" = None  # the part of a stage that is being done
 
 
 @dataclass(frozen=True)
-class _Stretch:
-    """The part of a stage from `start` to `stop`, shares of it."""
+class _PartOfStage:
+    """A part of a stage: from `start` to `stop`, as shares of the whole stage."""
 
     what: str
     start: float
@@ -44,7 +44,7 @@ _work: ContextVar[_Work] = ContextVar("work", default=_NO_WORK)
 
 
 @contextmanager
-def _with(**changes: Any) -> Iterator[None]:
+def _changed_work(**changes: Any) -> Iterator[None]:
     token = _work.set(replace(_work.get(), **changes))
     try:
         yield
@@ -54,34 +54,34 @@ def _with(**changes: Any) -> Iterator[None]:
 
 @contextmanager
 def long_work(report: Report | None = None, checkpoint: Checkpoint | None = None) -> Iterator[None]:
-    """A context whose work tells `report` how far it is, and stores its steps in `checkpoint`."""
-    with _with(report=report, checkpoint=checkpoint) if report or checkpoint else _with():
+    """A context whose work reports its progress to `report`, and stores its steps in `checkpoint`."""
+    with _changed_work(report=report, checkpoint=checkpoint) if report or checkpoint else _changed_work():
         yield
 
 
 @contextmanager
 def previewed(show: Callable[..., None] | None) -> Iterator[None]:
-    """A context whose work gives `show` its first results, if there is one."""
-    with _with(preview=show):
+    """A context whose work passes its first results to `show`, unless that is None."""
+    with _changed_work(preview=show):
         yield
 
 
 @contextmanager
 def part_of(whole: str) -> Iterator[None]:
-    """A context whose stages are reported as parts of something."""
-    with _with(whole=whole):
+    """A context whose stages are reported as parts of `whole`."""
+    with _changed_work(whole=whole):
         yield
 
 
 @contextmanager
 def unreported(quietly: bool = True) -> Iterator[None]:
-    """A context whose work does not tell how far it is: several pieces at a time would contradict each other."""
-    with _with(report=None) if quietly else _with():
+    """A context whose work reports no progress: several pieces of work at a time would contradict each other."""
+    with _changed_work(report=None) if quietly else _changed_work():
         yield
 
 
 def report(what: str, done: float, total: float) -> None:
-    """Say how much of something is done, in any unit that is proportional to time."""
+    """Report how much of `what` is done, in any unit that is proportional to time."""
     work = _work.get()
     if work.report is None:
         return
@@ -93,25 +93,25 @@ def report(what: str, done: float, total: float) -> None:
 
 
 def preview(make: Callable[[], Sequence[Any]]) -> None:
-    """Show first results to whoever asked for them, and make them only then.
+    """Make first results and show them, if `previewed` asks for them.
 
-    Nothing of them is stored: a checkpoint is the same whether somebody asked or not.
+    They are not stored, so that a checkpoint does not depend on whether they were shown.
     """
     if (show := _work.get().preview) is not None:
-        with _with(whole="first results", checkpoint=None):
+        with _changed_work(whole="first results", checkpoint=None):
             results = make()
         show(*results)
 
 
 class Stage:
-    """Work in several steps, reported as one: what a step reports counts as a part of it.
+    """Work in several steps, reported as one: the progress of a step counts as a part of the stage.
 
     Parameters
     ----------
     what : str
         What is being done, for users.
     length : float
-        Of all steps together, in any unit that is proportional to time.
+        Length of all steps together, in any unit that is proportional to time.
     """
 
     def __init__(self, what: str, length: float):
@@ -119,13 +119,13 @@ class Stage:
 
     @contextmanager
     def step(self, length: float) -> Iterator[None]:
-        """A context of one step; of a stage within a step, the outer one is reported."""
-        outer = _work.get().stretch or _Stretch(self._what, 0.0, 1.0)
+        """A context of one step; a stage within a step of another stage reports as a part of the outer one."""
+        outer = _work.get().stretch or _PartOfStage(self._what, 0.0, 1.0)
         start, stop = (
             outer.start + (outer.stop - outer.start) * min(at / self._length, 1.0)
             for at in (self._done, self._done + length)
         )
-        with _with(stretch=_Stretch(outer.what, start, stop)):
+        with _changed_work(stretch=_PartOfStage(outer.what, start, stop)):
             report(self._what, 0.0, 1.0)
             yield
             report(self._what, 1.0, 1.0)
@@ -138,10 +138,9 @@ def from_checkpoint(
     pack: Callable[[Result], Arrays],
     unpack: Callable[[Arrays], Result],
 ) -> Result:
-    """The result of `compute`, or what an earlier run stored of it.
+    """The result of `compute`, or the one that an earlier run stored.
 
-    It is stored as arrays, if it took a second or more, and replaces what was stored of the steps that it consists of,
-    those that `compute` itself keeps.
+    A result that took a second or more is stored as arrays. It replaces the smaller steps that `compute` has stored.
     """
     work = _work.get()
     checkpoint = work.checkpoint
@@ -152,8 +151,8 @@ def from_checkpoint(
     if stored is not None:
         return unpack(stored)
     start = time.monotonic()
-    with _with(step=step):
+    with _changed_work(step=step):
         result = compute()
-    if time.monotonic() - start >= _WORTH:
+    if time.monotonic() - start >= _WORTH_STORING:
         checkpoint.write(step, pack(result))
     return result

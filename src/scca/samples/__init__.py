@@ -1,4 +1,4 @@
-"""Which samples: paired views, groups, folds; in memory, or in remote blocks."""
+"""Samples: paired views, groups and folds of them, in memory or in remote blocks."""
 
 from ._blocks import Block, Function, RemoteBlocks, SampleValues, added, parts_of, unique
 from ._splits import Split, consecutive_folds, random_folds

@@ -19,23 +19,23 @@ __all__ = [
     "unique",
 ]
 
-_MOST_DERIVED = 16  # results that a block keeps: the views, weights of samples and scores in use at a time
+_MOST_DERIVED = 16  # maximum number of results that a block keeps: views, sample weights and scores in use at a time
 
-Function = Callable[..., Any]  # of parts of items and of arguments; defined at the top of a module
+Function = Callable[..., Any]  # takes parts of items, and arguments; defined at the top of a module
 
 
 class Block:
-    """Samples `first`, `first` + 1, ... of all: their data by the name of the view, and what was computed from them.
+    """Consecutive samples, from number `first` on: their data by the name of the view, and results computed from them.
 
-    What was computed stays where the block is; a copy of the block computes it again.
+    Results stay where the block is; a copy of the block computes them again.
     """
 
     def __init__(self, first: int, data: Mapping[str, Any]):
         self.first, self.data = first, data
         self.n = next(iter(data.values())).shape[0]
-        self._renew()
+        self._clear()
 
-    def _renew(self) -> None:
+    def _clear(self) -> None:
         self._lasting: dict[Hashable, Any] = {}
         self._derived: OrderedDict[Hashable, Any] = OrderedDict()
         self._lock = RLock()
@@ -44,14 +44,14 @@ class Block:
         return Block, (self.first, self.data)
 
     def lasting(self, name: Hashable, compute: Callable[[], Any]) -> Any:
-        """The result of `compute`, which has this name, computed once: what all else is derived from."""
+        """The result of `compute`, stored under this name for good: other results are derived from it."""
         with self._lock:
             if name not in self._lasting:
                 self._lasting[name] = compute()
             return self._lasting[name]
 
     def derived(self, name: Hashable, compute: Callable[[], Any]) -> Any:
-        """The result of `compute`, which has this name; computed again if it has not been used for long."""
+        """The result of `compute`, stored under this name; computed again if it has not been used for long."""
         with self._lock:
             if name not in self._derived:
                 self._derived[name] = compute()
@@ -64,9 +64,9 @@ class Block:
 class RemoteBlocks(ABC):
     """Remote samples in blocks, where functions of a block are called; some samples may be left out.
 
-    Whatever belongs to such samples (their data, a view of them, a value per sample) has an attribute `remote`, one
-    of these, and `of_block(block)`, the part of it that belongs to a block, as it would be in memory. All of that
-    travels to the blocks, but of this object only which samples are left out.
+    Everything that belongs to such samples (their data, a view of them, a value per sample) has an attribute `remote`,
+    which is such an object, and a method `of_block(block)`, which returns the part that belongs to a block, as it would
+    be in memory. These things travel to the blocks; of this object, only the list of samples left out does.
     """
 
     def __init__(self, total: int, left_out: np.ndarray):
@@ -77,11 +77,11 @@ class RemoteBlocks(ABC):
         return self.total - len(self.left_out)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _Described, (self.total, self.left_out)
+        return _BlocksDescription, (self.total, self.left_out)
 
     @abstractmethod
     def without(self, left_out: np.ndarray) -> "RemoteBlocks":
-        """The same without some samples; none is left out yet."""
+        """The same blocks without some samples, for blocks of which none is left out yet."""
 
     @abstractmethod
     def summed(self, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]) -> Any:
@@ -96,8 +96,8 @@ class RemoteBlocks(ABC):
         return SampleValues(self, function, items, arguments)
 
     def numbers(self, rows: np.ndarray) -> np.ndarray:
-        """Where samples are among all, given where they are among those that are not left out."""
-        before = self.left_out - np.arange(len(self.left_out))  # samples before each one left out that are not
+        """The numbers of samples among all, given their numbers among those that are not left out."""
+        before = self.left_out - np.arange(len(self.left_out))  # numbers of samples that precede those left out
         return rows + np.searchsorted(before, rows, side="right")
 
     def counted(self, block: Block) -> np.ndarray | None:
@@ -111,8 +111,8 @@ class RemoteBlocks(ABC):
         return mask
 
 
-class _Described(RemoteBlocks):
-    """What travels to the blocks."""
+class _BlocksDescription(RemoteBlocks):
+    """The part of `RemoteBlocks` that travels to the blocks: which samples are left out."""
 
     def without(self, left_out: np.ndarray) -> "RemoteBlocks":
         raise NotImplementedError
@@ -125,7 +125,7 @@ class _Described(RemoteBlocks):
 
 
 class SampleValues:
-    """`function(parts of the items, *arguments)` for the samples of every block: a value per sample, 0 if left out."""
+    """`function(parts of the items, *arguments)` of every block: one value per sample, 0 for samples left out."""
 
     def __init__(self, remote: RemoteBlocks, function: Function, items: Sequence[Any], arguments: tuple[Any, ...]):
         self.remote, self.items, self.arguments = remote, items, arguments
@@ -136,12 +136,12 @@ class SampleValues:
 
     def _of_block(self, block: Block) -> np.ndarray:
         parts, counted = parts_of(self.items, block), self.remote.counted(block)
-        with np.errstate(all="ignore" if counted is not None else None):  # of samples left out
+        with np.errstate(all="ignore" if counted is not None else None):  # values of samples left out do not count
             values = self._function(parts, *self.arguments)
         return values if counted is None else np.where(counted > 0, values, 0.0)
 
     def mean(self) -> float:
-        """Over the samples that are not left out."""
+        """The mean over the samples that are not left out."""
         return float(self.remote.summed(_total, [self], ())) / len(self.remote)
 
 
@@ -150,7 +150,7 @@ def _total(items: Sequence[np.ndarray]) -> float:
 
 
 def unique() -> str:
-    """A name that nothing else has, in any process."""
+    """A name that is unique among all processes."""
     return uuid.uuid4().hex
 
 

@@ -13,7 +13,7 @@ Split = tuple[np.ndarray, np.ndarray]
 
 
 def consecutive_folds(cv: Splitter, n: int, *, groups: Groups | None = None, least: int = 2) -> list[Split]:
-    """The folds of `cv`: a number of consecutive folds, a splitter, or the splits; each holds out at least `least`.
+    """The folds of `cv`, a number of consecutive folds, a splitter or splits; each holds out at least `least` pairs.
 
     With groups, a number of folds leaves whole groups out.
     """
@@ -39,12 +39,12 @@ def random_folds(cv: Splitter, n: int, rng: np.random.RandomState, *, groups: Gr
         if not 2 <= int(cv) <= n:
             raise ValueError(f"cv must be from 2 to n_samples={n} folds; got {cv!r}: None uses no folds.")
         if groups is not None and groups.labels is not None:
-            return _of_groups(int(cv), groups, np.random.default_rng(rng.randint(2**31 - 1)))
+            return _folds_of_groups(int(cv), groups, np.random.default_rng(rng.randint(2**31 - 1)))
         cv = KFold(int(cv), shuffle=True, random_state=rng)
     return _splits(cv, n, groups)
 
 
-def _of_groups(n_folds: int, groups: Groups, rng: np.random.Generator) -> list[Split]:
+def _folds_of_groups(n_folds: int, groups: Groups, rng: np.random.Generator) -> list[Split]:
     """Folds of whole groups."""
     if n_folds > groups.n_groups:
         raise ValueError(
@@ -54,13 +54,13 @@ def _of_groups(n_folds: int, groups: Groups, rng: np.random.Generator) -> list[S
 
 
 def _splits(cv: Splitter, n: int, groups: Groups | None = None) -> list[Split]:
-    """All splits as indices, at once, since a splitter may draw others next time."""
+    """The indices of all splits, drawn once, since a splitter may draw others next time."""
     from sklearn.model_selection import check_cv
 
     samples = np.arange(n)
     labels = None if groups is None else groups.labels
     if groups is not None and labels is not None and isinstance(cv, Integral) and int(cv) >= 2:
-        return _of_groups(int(cv), groups, np.random.default_rng(0))
+        return _folds_of_groups(int(cv), groups, np.random.default_rng(0))
     try:
         return [(samples[train], samples[test]) for train, test in check_cv(cv).split(samples, groups=labels)]
     except (ValueError, TypeError, IndexError) as error:

@@ -1,4 +1,4 @@
-"""Views of the same samples: rows of them, groups that belong together, sums over samples wherever they are."""
+"""Views of the same samples, their rows and groups, and sums over samples in memory or in remote blocks."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ __all__ = [
     "tiles",
 ]
 
-_TILE_ENTRIES = 1 << 20  # entries that are converted to float64 at a time
-_MOST_COPIED = 1 << 24  # entries of an array some of whose rows may be copied
-_DENSELY = 0.25  # share of a range of columns from which on the range is read as a whole
+_TILE_ENTRIES = 1 << 20  # number of entries that are converted to float64 at a time
+_MOST_COPIED = 1 << 24  # maximum number of entries of an array whose chosen rows are copied
+_READ_WHOLE_RANGE = 0.25  # smallest share of a range of columns for which the whole range is read
 
 
 class Samples(NamedTuple):
@@ -53,7 +53,7 @@ class Views:
     groups : Groups
         Which samples belong together.
     names : tuple of str
-        Of the views, for messages.
+        Names of the views, for messages.
     precomputed : tuple of bool
         Which views are kernel matrices, whose samples are both rows and columns.
     orders : tuple of ndarray of int or None
@@ -74,7 +74,7 @@ class Views:
         return replace(self, orders=orders)
 
     def rows(self, rows: "np.ndarray | AllBut") -> "Views":
-        """The same views of some samples, to learn from."""
+        """Some of the samples, in all views, to learn from."""
         rows = rows if remote_blocks_of(self.data) else np.asarray(rows)
         data = tuple(samples.data for samples in self.held_out(rows, rows))
         return replace(self, data=data, groups=self.groups.chosen(rows), orders=(None,) * len(data))
@@ -149,7 +149,7 @@ class Groups:
         return np.sort(groups) if self.labels is None else np.flatnonzero(np.isin(self.labels, groups))
 
     def parts(self, count: int, rng: np.random.Generator) -> list[np.ndarray]:
-        """All samples in `count` random parts of about equal size, no group in two of them; fewer for few groups.
+        """All samples in `count` random parts of about equal size; groups stay together. Few groups make fewer.
 
         The largest groups are dealt first, each to the part that has the fewest samples.
         """
@@ -170,7 +170,7 @@ class Groups:
         """`values`, one row for each sample, added up over groups."""
         if self.labels is None:
             return values
-        return np.add.reduceat(values[self._by_group], self._starts, axis=0)
+        return np.add.reduceat(values[self._samples_by_group], self._group_starts, axis=0)
 
     def orders(self, count: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
         """`count` random orders of the samples in which whole groups change places with groups of the same size."""
@@ -181,38 +181,38 @@ class Groups:
         if self.labels is None:
             return rng.permutation(self.n)
         order = np.arange(self.n)
-        for members in self._blocks:  # groups of one size, one a row
+        for members in self._by_size:  # groups of the same size, one per row
             order[members] = members[rng.permutation(len(members))]
         return order
 
     @property
     def log_orders(self) -> float:
-        """The logarithm of how many such orders there are."""
-        return sum(lgamma(len(members) + 1) for members in self._blocks) if self._blocks else lgamma(self.n + 1)
+        """The logarithm of the number of such orders."""
+        return sum(lgamma(len(members) + 1) for members in self._by_size) if self._by_size else lgamma(self.n + 1)
 
     @cached_property
-    def _by_group(self) -> np.ndarray:
+    def _samples_by_group(self) -> np.ndarray:
         assert self.labels is not None
         return np.argsort(self.labels, kind="stable")
 
     @cached_property
-    def _starts(self) -> np.ndarray:
+    def _group_starts(self) -> np.ndarray:
         assert self.labels is not None
         sizes = np.bincount(self.labels)
         return np.cumsum(sizes) - sizes
 
     @cached_property
-    def _blocks(self) -> list[np.ndarray]:
-        """For every size, the samples of the groups of that size, one group a row; empty without groups."""
+    def _by_size(self) -> list[np.ndarray]:
+        """For every size, the samples of the groups of that size, one group per row; empty without groups."""
         if self.labels is None:
             return []
         sizes = np.bincount(self.labels)
-        members = np.split(self._by_group, self._starts[1:])
+        members = np.split(self._samples_by_group, self._group_starts[1:])
         return [np.array([members[g] for g in np.flatnonzero(sizes == size)]) for size in np.unique(sizes)]
 
 
 class AllBut:
-    """The numbers 0 to n - 1 without some, which are sorted; an array of them if one is asked for."""
+    """The numbers 0 to n - 1 except the sorted ones in `left_out`; NumPy makes an array of them on request."""
 
     def __init__(self, n: int, left_out: np.ndarray):
         self.n, self.left_out = n, left_out
@@ -234,7 +234,7 @@ def remote_blocks_of(items: Sequence[Any]) -> Any:
 
 
 def summed(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
-    """`function(items, *arguments)`, which sums over samples; remote samples are summed over their blocks.
+    """`function(items, *arguments)`, which sums over samples; remote samples are summed block by block.
 
     The function stands at the top of a module, and returns arrays or numbers, or lists of them.
     """
@@ -243,7 +243,7 @@ def summed(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) 
 
 
 def each(function: Callable[..., Any], items: Sequence[Any], *arguments: Any) -> Any:
-    """`function(items, *arguments)`, which returns one value per sample; values of remote samples stay with them.
+    """`function(items, *arguments)`, which returns one value per sample; values of remote samples stay in the blocks.
 
     The result has a `mean()`, and can be one of the items of another function.
     """
@@ -281,7 +281,7 @@ class ChosenRows:
 
 
 def chosen_rows(data: MatrixLike, rows: Any) -> Any:
-    """`data[rows]`; of a large dense array without a copy, and of remote samples by their own means."""
+    """`data[rows]`; a large dense array is not copied, and remote samples choose their rows themselves."""
     if getattr(data, "remote", None) is not None:
         return data.chosen(rows)
     return data[rows] if sp.issparse(data) or data.size <= _MOST_COPIED else ChosenRows(data, rows)
@@ -290,7 +290,7 @@ def chosen_rows(data: MatrixLike, rows: Any) -> Any:
 def tiles(n: int, m: int) -> Iterator[tuple[slice, slice]]:
     """Tiles of an n x m matrix: blocks of columns if it is wide, of rows if it is tall.
 
-    Either way the parts of a file that a tile is read from are long, whether it is stored by rows or by columns.
+    Both read long parts of a file, whether it is stored by rows or by columns.
     """
     if m > n:
         return ((slice(0, n), columns) for columns in column_blocks(n, m))
@@ -307,6 +307,6 @@ def read_tile(array: Any, rows: slice, columns: slice | np.ndarray) -> np.ndarra
     """`array[rows, columns]`, for a slice of columns or their indices."""
     if isinstance(columns, np.ndarray) and len(columns):
         first, last = columns.min(), columns.max() + 1
-        if len(columns) >= _DENSELY * (last - first):  # much faster than one entry after another
+        if len(columns) >= _READ_WHOLE_RANGE * (last - first):  # much faster than reading one entry after another
             return np.take(array[rows, first:last], columns - first, axis=1)
     return array[rows, columns]

@@ -11,11 +11,11 @@ from ..samples import Samples
 
 __all__ = ["coherence"]
 
-_STRONGEST = 8  # features of a view and component
+_N_STRONGEST = 8  # number of features per view and component
 
 
 def coherence(model: SparseCCA, held_out: Sequence[Samples]) -> float:
-    """Mean over the components, and over all pairs of one of a component's 8 strongest features of X and one of Y, of
+    """Mean over components, and over all pairs of one of the 8 strongest features of X and one of Y, of
 
         sign(l_a) sign(l_b) correlation(x_a, y_b)    on the pairs held out.
 
@@ -23,7 +23,7 @@ def coherence(model: SparseCCA, held_out: Sequence[Samples]) -> float:
     pairs has correlation 0; so has a component without weights in one of the views.
     """
     x, y = (
-        _averages(samples.data, _signs(weights, loadings))
+        _signed_means(samples.data, _signs_of_strongest(weights, loadings))
         for samples, weights, loadings in zip(
             held_out, (model.x_weights_, model.y_weights_), (model.x_loadings_, model.y_loadings_), strict=True
         )
@@ -32,18 +32,18 @@ def coherence(model: SparseCCA, held_out: Sequence[Samples]) -> float:
     return float(np.mean(np.einsum("ij,ij->j", x, y)))
 
 
-def _signs(weights: np.ndarray, loadings: np.ndarray) -> sp.csc_array:
+def _signs_of_strongest(weights: np.ndarray, loadings: np.ndarray) -> sp.csc_array:
     """One column per component: the signs of its strongest features, divided by their number."""
     strength = np.where(weights != 0, np.abs(loadings), 0.0)
-    strongest = np.argsort(-strength, axis=0, kind="stable")[:_STRONGEST]
+    strongest = np.argsort(-strength, axis=0, kind="stable")[:_N_STRONGEST]
     signs = np.take_along_axis(np.where(strength > 0, np.sign(loadings), 0.0), strongest, axis=0)
     shares = signs / np.maximum(np.count_nonzero(signs, axis=0), 1)
     columns = np.broadcast_to(np.arange(weights.shape[1]), strongest.shape)
     return sp.csc_array((shares.ravel(), (strongest.ravel(), columns.ravel())), shape=weights.shape)
 
 
-def _averages(samples: MatrixLike, signs: sp.csc_array) -> np.ndarray:
-    """Mean of the features, centred and scaled to unit norm on these samples, times their signs."""
+def _signed_means(samples: MatrixLike, signs: sp.csc_array) -> np.ndarray:
+    """Weighted sums, by `signs`, of the features centred and scaled to unit norm on these samples."""
     used = np.unique(signs.nonzero()[0])
     columns = samples[:, used]
     columns = columns.toarray() if sp.issparse(columns) else np.asarray(columns)

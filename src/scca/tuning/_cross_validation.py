@@ -29,14 +29,14 @@ from ._search import Fitted, Multipliers, Trial, as_params, fits_of_a_fold, mean
 __all__ = ["AnchoredCCACV", "SparseCCACV", "factors_to_try"]
 
 _RULES = ("best", "one-standard-error")
-_MU_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of sparse weights, unless given
-_RIDGE_FACTORS = (0.25, 1.0, 4.0)  # of shared factors, unless given
+_MU_FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # default multipliers of mu, for sparse weights
+_RIDGE_FACTORS = (0.25, 1.0, 4.0)  # default multipliers of the ridge, for shared factors
 
 logger = logging.getLogger(__name__)
 
 
 class _Search(PairedTransformer):
-    """An estimator that chooses the penalties of another by cross-validation, and then is that one, fitted to all."""
+    """An estimator that chooses the penalties of another by cross-validation, and is then fitted to all pairs."""
 
     _searched: type[PairedTransformer]
 
@@ -44,19 +44,19 @@ class _Search(PairedTransformer):
     def _candidates(self) -> list[Multipliers]:
         """All combinations of the multipliers."""
 
-    def _for_all(self, views: Views) -> dict[str, Any]:
-        """Parameters that all folds have in common and that all samples decide."""
+    def _common_params(self, views: Views) -> dict[str, Any]:
+        """Parameters of all folds that depend on all samples."""
         return {"scale": self._settings().reading.decided(views).scales}
 
-    def _for_fold(self, trial: Trial) -> dict[str, Any]:
+    def _fold_params(self, trial: Trial) -> dict[str, Any]:
         """Parameters that differ from fold to fold."""
         return {}
 
     def _fit(self, X: MatrixLike, Y: MatrixLike, groups: Any = None) -> Self:
         settings, candidates, scoring = self._settings(), self._candidates(), self._check_search()
-        with silenced(DataWarning):  # the last fit, to all pairs, gives these
+        with silenced(DataWarning):  # the last fit, to all pairs, gives such warnings
             views, features = self._training(X, Y, groups, settings)
-        common = self._for_all(views)
+        common = self._common_params(views)
         folds = consecutive_folds(self.cv, len(views), groups=views.groups)
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
         scores, used = self._scores(trials, views, common, scoring)
@@ -68,7 +68,7 @@ class _Search(PairedTransformer):
         refitted = self._model(**table["params"][best], **asked).fit(X, Y, **given)
 
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
-            delattr(self, name)  # of an earlier fit
+            delattr(self, name)  # left by an earlier fit
         self._remember(features)
         self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
         self.n_splits_ = len(folds)
@@ -96,7 +96,7 @@ class _Search(PairedTransformer):
     def _scores(
         self, trials: list[list[Trial]], views: Views, common: dict[str, Any], scoring: "Scoring"
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Held-out scores (combination, fold, number of leading components), and how many features of X and of Y have a
+        """Held-out scores (combination, fold, number of leading components), and numbers of features of X and Y with a
         weight (combination, fold, 2).
 
         All trials of a fold are one task.
@@ -112,7 +112,7 @@ class _Search(PairedTransformer):
 
         tasks = (
             [
-                (self._model(**common, **as_params(trial.multipliers), **self._for_fold(trial), n_jobs=None), trial)
+                (self._model(**common, **as_params(trial.multipliers), **self._fold_params(trial), n_jobs=None), trial)
                 for trial in fold
             ]
             for fold in trials
@@ -133,7 +133,7 @@ class _Search(PairedTransformer):
         return np.array(scores), np.array(used)
 
     def _model(self, **changed: Any) -> Any:
-        """The estimator that is searched for, with the same settings and the same random state."""
+        """The estimator whose penalties are searched for, with the same settings and the same random state."""
         own = self.get_params(deep=False)
         shared = {name: own[name] for name in self._searched().get_params(deep=False) if name in own}
         return clone(self._searched(**{**shared, **changed}))
@@ -167,7 +167,7 @@ class SparseCCACV(_Search, SparseCCA):
     Parameters
     ----------
     n_components : int or "auto", default=2
-        "auto" is counted once, from all pairs, so that all folds have as many.
+        "auto" is counted once, from all pairs, and used in all folds.
     mu_factors : sequence of float, optional
         Multipliers of the automatic mu; by default (0.25, 0.5, 1, 2, 4), or (1,) with the dense rendering.
     ridge_factors : sequence of float, optional
@@ -180,10 +180,10 @@ class SparseCCACV(_Search, SparseCCA):
         mean over components of the correlation of the two scores. Or a function of the scores (n, c) of held-out pairs
         in both views; larger is better.
     rule : {"best", "one-standard-error"}, default="best"
-        Choose the multipliers with the best mean score, or, among all within one standard error of the best, those that
-        leave the fewest features (and samples) with a weight. Ties go to the largest mu, then the largest ridge.
+        Choose the multipliers with the best mean score or, among those within one standard error of the best, the ones
+        that leave the fewest features (and samples) with a weight. Ties go to the largest mu, then the largest ridge.
     n_jobs : int, optional
-        Folds fitted in parallel. The results do not depend on it.
+        Number of folds fitted in parallel. The results do not depend on it.
     rendering, feature_weights, n_features, kernel, center, scale, held_out : as for `SparseCCA`
         A precomputed kernel is split on both axes.
     tol, max_iter, random_state : as for `SparseCCA`
@@ -262,24 +262,24 @@ class SparseCCACV(_Search, SparseCCA):
 
     def _candidates(self) -> list[Multipliers]:
         no_mu = "the dense rendering, which has no penalties" if all(self._dense_views()) else ""
-        mus = _tried(self.mu_factors, "mu_factors", _MU_FACTORS, no_mu)
-        ridges = _tried(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, "")
+        mus = _multipliers_to_try(self.mu_factors, "mu_factors", _MU_FACTORS, no_mu)
+        ridges = _multipliers_to_try(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, "")
         return [{"mu": mu, "ridge": ridge} for mu, ridge in product(mus, ridges)]
 
-    def _for_all(self, views: Views) -> dict[str, Any]:
+    def _common_params(self, views: Views) -> dict[str, Any]:
         settings = self._bounded(self._settings(), views)
         counted = settings.n_components
         if settings.is_counted:
             model = self._model()
             counted = count_components(model.prepare_views(views), settings)
-        return super()._for_all(views) | {"n_components": counted, "held_out": 0}
+        return super()._common_params(views) | {"n_components": counted, "held_out": 0}
 
 
 class AnchoredCCACV(_Search, AnchoredCCA):
     """The paper's method with penalties that are multiples of its automatic ones, chosen by cross-validation.
 
-    As `SparseCCACV`, with (f, g) for mu = f mu_auto and gamma = g gamma_auto. Anchors are training samples, so that no
-    held-out pair is an anchor.
+    It works like `SparseCCACV`, with mu = f mu_auto and gamma = g gamma_auto for combinations (f, g). Anchors are
+    training samples, so that no held-out pair is an anchor.
 
     Parameters
     ----------
@@ -362,16 +362,16 @@ class AnchoredCCACV(_Search, AnchoredCCA):
         return self._fit(X, Y)
 
     def _candidates(self) -> list[Multipliers]:
-        mus = _tried(self.mu_factors, "mu_factors", _MU_FACTORS, "")
-        gammas = _tried(self.gamma_factors, "gamma_factors", (1.0,), "")
+        mus = _multipliers_to_try(self.mu_factors, "mu_factors", _MU_FACTORS, "")
+        gammas = _multipliers_to_try(self.gamma_factors, "gamma_factors", (1.0,), "")
         return [{"mu": mu, "gamma": gamma} for mu, gamma in product(mus, gammas)]
 
-    def _for_all(self, views: Views) -> dict[str, Any]:
+    def _common_params(self, views: Views) -> dict[str, Any]:
         n_anchors = len(views) if self.anchors_are_samples else views.data[1].shape[1]
-        anchor_strategy(self.anchors, n_anchors, self.n_components, self.n_candidates)  # rejects what no fold could use
-        return super()._for_all(views)
+        anchor_strategy(self.anchors, n_anchors, self.n_components, self.n_candidates)  # refuses what no fold can use
+        return super()._common_params(views)
 
-    def _for_fold(self, trial: Trial) -> dict[str, Any]:
+    def _fold_params(self, trial: Trial) -> dict[str, Any]:
         if isinstance(self.anchors, str) or not self.anchors_are_samples:
             return {}
         place = {sample: position for position, sample in enumerate(trial.train)}
@@ -404,12 +404,12 @@ class Scored:
 def _scored(scoring: Scoring, model: PairedTransformer, held_out: Sequence[Samples]) -> Scored:
     x, y = held_out
     A, B = model.project(x.data, "X", x.diagonal), model.project(y.data, "Y", y.diagonal)
-    scores = [_finite(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
+    scores = [_checked_score(scoring(A[:, :j], B[:, :j])) for j in range(1, A.shape[1] + 1)]
     used = [int(np.count_nonzero(weights.any(axis=1))) for weights in (model.x_weights_, model.y_weights_)]
     return Scored(scores + [scores[-1]] * (int(model.n_components) - len(scores)), (used[0], used[1]))
 
 
-def _finite(score: float) -> float:
+def _checked_score(score: float) -> float:
     score = float(score)
     if not np.isfinite(score):
         raise ValueError(f"scoring must give a finite number; got {score}.")
@@ -433,8 +433,8 @@ def factors_to_try(given: Any, name: str) -> tuple[float, ...]:
     return factors
 
 
-def _tried(given: Any, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
-    """The multipliers to try; `meaningless` names the setting, if any, with which the penalty does not apply."""
+def _multipliers_to_try(given: Any, name: str, default: tuple[float, ...], meaningless: str) -> tuple[float, ...]:
+    """The multipliers to try; `meaningless` names the setting, if any, that makes the penalty meaningless."""
     if given is None:
         return (1.0,) if meaningless else default
     factors = factors_to_try(given, name)

@@ -1,4 +1,4 @@
-"""A whole model at many penalties: features read, error and correlation on pairs left out, coherence."""
+"""A whole model at many penalties: number of features, and error, correlation and coherence on pairs left out."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
@@ -24,8 +24,8 @@ from ._search import Multipliers, Trial, as_params, fits_of_a_fold, mean_correla
 
 __all__ = ["ModelPath", "model_path"]
 
-_LOWEST = 0.05  # times the automatic penalty: where the default path ends
-_LEAST_TOP = 2.0  # times the automatic penalty: the default path starts no lower
+_LAST_FACTOR = 0.05  # last multiplier of the automatic penalty on the default path
+_LEAST_FIRST_FACTOR = 2.0  # smallest first multiplier of the automatic penalty on the default path
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class ModelPath:
     mus : ndarray
         The penalty itself, median over components and views.
     x_features, y_features : ndarray of int
-        Number of features with a weight in any component, in the model of all pairs; it reads no others.
+        Number of features with a weight in any component, in the model of all pairs, which reads no other features.
     weights : ndarray
         Number of weights, median over components and views.
     errors, error_spreads : ndarray
@@ -50,8 +50,8 @@ class ModelPath:
     coherences : ndarray
         Mean correlation, on pairs left out, of a component's 8 strongest features of X with its 8 strongest of Y, each
         multiplied by the sign of its loading; mean over components and folds. 1 if the features always occur together,
-        0 if only by chance. Components with fewer features are averaged over these, so that coherence rises where
-        features are few. It does not rank models by readability: docs/tuning compares it with the NPMI of words.
+        0 if only by chance. A component with fewer features is averaged over those it has, so that coherence rises
+        where features are few. It does not rank models by readability: docs/tuning compares it with the NPMI of words.
     x_weights, y_weights : tuple of csc_array of shape (n_features, n_components)
         Weights of the model of all pairs; component j is the same factor at every penalty.
     """
@@ -106,7 +106,7 @@ def model_path(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> ModelPath:
-    """Shared factors at many penalties: features read, and error, correlation and coherence on pairs left out.
+    """Shared factors at many penalties: number of features, and error, correlation and coherence on pairs left out.
 
     The factors of all pairs, and those of every fold's training pairs, are found once and rendered from the largest
     penalty to the smallest, each starting from the previous solution and certified on its own. One model is in memory
@@ -129,7 +129,7 @@ def model_path(
     groups : array of shape (n_samples,), optional
         As for `model.fit`: samples with the same label are left out together.
     n_jobs : int, optional
-        Folds fitted in parallel. The results do not depend on it.
+        Number of folds fitted in parallel. The results do not depend on it.
     progress : callable, optional
         Called with the number of folds done and the total.
 
@@ -147,15 +147,15 @@ def model_path(
 
     The path of a bilingual model: `scca.model_path(model.scca_, *model.training_).plot(names=model.languages_)`.
     """
-    model = _checked(model)
+    model = _checked_copy(model)
     settings = model._settings()
     views, _ = model._training(X, Y, groups, settings)
-    folds = consecutive_folds(cv if groups is not None else _shuffled(cv, model), len(views), groups=views.groups)
+    folds = consecutive_folds(cv if groups is not None else _random_folds(cv, model), len(views), groups=views.groups)
     prepared = model.prepare_views(views)
     n_components = count_components(prepared, model._bounded(settings, views))
     model.set_params(n_components=n_components, scale=prepared.reading.scales)
     if mu_factors is None:
-        factors = _grid(model, prepared, check_count(n_mus, "n_mus", least=3))
+        factors = _default_multipliers(model, prepared, check_count(n_mus, "n_mus", least=3))
     else:
         factors = np.unique(factors_to_try(mu_factors, "mu_factors"))[::-1]
     candidates: list[Multipliers] = [{"mu": float(factor)} for factor in factors]
@@ -166,10 +166,10 @@ def model_path(
         [(each, Trial(fold, *split, tried)) for each, tried in zip(_models(model, candidates), candidates, strict=True)]
         for fold, split in enumerate(folds)
     )
-    compute = partial(fits_of_a_fold, views, _measured, quiet=(EmptyComponentWarning,))
+    compute = partial(fits_of_a_fold, views, _measures, quiet=(EmptyComponentWarning,))
     done = run_tasks(compute, tasks, len(folds), "folds", n_jobs=n_jobs, progress=progress)
     say_once((fit.warned for fits in done for fit in fits), "fits of the path")
-    measured = np.array([[fit.measured for fit in fits] for fits in done])  # folds, penalties, what is measured
+    measured = np.array([[fit.measured for fit in fits] for fits in done])  # axes: folds, penalties, measures
     errors, correlations, coherences = measured.mean(axis=0).T
     several = len(folds) > 1
     spreads = measured[:, :, 0].std(axis=0, ddof=1) / np.sqrt(len(folds)) if several else np.full(len(errors), np.nan)
@@ -190,7 +190,7 @@ def model_path(
 
 @dataclass(frozen=True)
 class _Model:
-    """The kept part of a model of all pairs."""
+    """The part of a model of all pairs that is kept: its weights and penalties."""
 
     mu: float
     x_weights: sp.csc_array
@@ -209,7 +209,7 @@ def _n_weights(model: _Model) -> float:
     return float(np.median([np.diff(weights.indptr) for weights in (model.x_weights, model.y_weights)]))
 
 
-def _measured(model: SparseCCA, held_out: Sequence[Samples]) -> tuple[float, float, float]:
+def _measures(model: SparseCCA, held_out: Sequence[Samples]) -> tuple[float, float, float]:
     """Error, correlation and coherence."""
     A, B = (model.project(samples.data, name) for samples, name in zip(held_out, "XY", strict=True))
     return 1.0 - average_precision(A, B).average_precision, mean_correlation(A, B), coherence(model, held_out)
@@ -219,8 +219,8 @@ def _models(model: SparseCCA, candidates: Sequence[Multipliers]) -> Iterator[Spa
     return (clone(model).set_params(**as_params(tried), n_jobs=None) for tried in candidates)
 
 
-def _grid(model: SparseCCA, prepared: Prepared, n_mus: int) -> np.ndarray:
-    """From where a component first loses its last weight, max |2 A't|, down to 0.05 times the automatic penalty."""
+def _default_multipliers(model: SparseCCA, prepared: Prepared, n_mus: int) -> np.ndarray:
+    """Multipliers from where a component loses its last weight, max |2 A't|, down to 0.05."""
     with silenced(EmptyComponentWarning):
         automatic = next(model.fit_many([model], prepared))
     loadings = automatic.x_loadings_, automatic.y_loadings_
@@ -228,12 +228,12 @@ def _grid(model: SparseCCA, prepared: Prepared, n_mus: int) -> np.ndarray:
         2.0 * np.max(np.abs(cosines) * np.sqrt(view.square_norms())[:, None], axis=0)
         for cosines, view in zip(loadings, prepared.views, strict=True)
     ]
-    top = max(_LEAST_TOP, float(np.min(np.array(most) / automatic.mu_)))
-    n_above = min(max(1, round((n_mus - 1) * np.log(top) / np.log(top / _LOWEST))), n_mus - 2)
-    return np.concatenate([np.geomspace(top, 1.0, n_above + 1), np.geomspace(1.0, _LOWEST, n_mus - n_above)[1:]])
+    top = max(_LEAST_FIRST_FACTOR, float(np.min(np.array(most) / automatic.mu_)))
+    n_above = min(max(1, round((n_mus - 1) * np.log(top) / np.log(top / _LAST_FACTOR))), n_mus - 2)
+    return np.concatenate([np.geomspace(top, 1.0, n_above + 1), np.geomspace(1.0, _LAST_FACTOR, n_mus - n_above)[1:]])
 
 
-def _checked(model: Any) -> SparseCCA:
+def _checked_copy(model: Any) -> SparseCCA:
     """A copy of the model, with the automatic penalty and no held-out folds; raises ValueError if it has no path."""
     if not isinstance(model, SparseCCA) or "mu" not in model.get_params():
         raise ValueError(f"model must be a SparseCCA; got {shown(model)}: pass for example SparseCCA(20).")
@@ -247,7 +247,7 @@ def _checked(model: Any) -> SparseCCA:
     return copy
 
 
-def _shuffled(cv: Splitter, model: SparseCCA) -> Any:
+def _random_folds(cv: Splitter, model: SparseCCA) -> Any:
     """A number of folds becomes random folds, since documents are often sorted by subject."""
     from sklearn.model_selection import KFold
     from sklearn.utils import check_random_state

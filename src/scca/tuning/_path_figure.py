@@ -9,7 +9,7 @@ from .._drawing import COLOURS, INK, new_figure
 
 __all__ = ["path_figure"]
 
-_FEW_MARKED = 40  # points of a line that are marked
+_FEW_MARKED = 40  # maximum number of points of a line that are marked
 
 
 def path_figure(numbers: Mapping[str, Sequence[float]], names: Sequence[str] = ("X", "Y")) -> Any:

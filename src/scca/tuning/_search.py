@@ -14,7 +14,7 @@ from ..samples import Samples, Views
 
 __all__ = ["Fitted", "Measure", "Multipliers", "Trial", "fits_of_a_fold", "mean_correlation"]
 
-Multipliers = dict[str, float]  # of the automatic penalties, by the name of the parameter
+Multipliers = dict[str, float]  # multipliers of automatic penalties, by the name of the parameter
 
 
 def as_params(multipliers: Multipliers) -> dict[str, str]:
@@ -54,7 +54,7 @@ def fits_of_a_fold(
     task: Sequence[tuple[PairedTransformer, Trial]],
     quiet: tuple[type[Warning], ...] = (),
 ) -> list[Fitted]:
-    """All fits of a fold, to the same prepared views, one in memory at a time; `quiet` warnings are dropped.
+    """All fits to the prepared views of a fold, one in memory at a time; warnings in `quiet` are dropped.
 
     Fits with the same ridge follow each other, and the largest penalties come first: each fit of shared factors starts
     from the previous one.
@@ -68,25 +68,25 @@ def fits_of_a_fold(
                 f"{name} in the training pairs of fold {first.fold}",
                 "pass other folds, for example KFold(shuffle=True)",
             )
-    with _named(first):
+    with _errors_name(first):
         prepared = first_model.prepare_views(training)
     held_out = views.held_out(first.test, first.train)
-    order = sorted(range(len(task)), key=lambda position: _place(task[position][1].multipliers))
+    order = sorted(range(len(task)), key=lambda position: _order_key(task[position][1].multipliers))
     models = first_model.fit_many([task[position][0] for position in order], prepared)
     fits: dict[int, Fitted] = {}
     for position in order:
         trial = task[position][1]
-        with _named(trial), collected(str(trial)) as warned, silenced(*quiet):
+        with _errors_name(trial), collected(str(trial)) as warned, silenced(*quiet):
             fits[position] = Fitted(measure(next(models), held_out), warned)
     return [fits[position] for position in range(len(task))]
 
 
-def _place(multipliers: Multipliers) -> tuple[float, float]:
+def _order_key(multipliers: Multipliers) -> tuple[float, float]:
     return multipliers.get("ridge", 0.0), -multipliers["mu"]
 
 
 @contextmanager
-def _named(trial: Trial) -> Iterator[None]:
+def _errors_name(trial: Trial) -> Iterator[None]:
     try:
         yield
     except Exception as error:
@@ -94,7 +94,7 @@ def _named(trial: Trial) -> Iterator[None]:
 
 
 def mean_correlation(A: np.ndarray, B: np.ndarray) -> float:
-    """Mean over the columns of the correlation of A's with B's; 0 for a constant column."""
+    """Mean over columns of the correlation of A's column with B's; 0 for a constant column."""
     A, B = (scores - scores.mean(axis=0, dtype=np.float64) for scores in (A, B))
     norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
     return float(np.mean(np.einsum("ij,ij->j", A, B) / np.where(norms > 0, norms, 1.0)))

@@ -18,19 +18,19 @@ __all__ = ["BlockRows", "BlockView", "Counted"]
 
 
 class BlockRows:
-    """The data of one view of remote samples: an n x m matrix, dense or sparse, of which no sample is here.
+    """The data of one view of remote samples: an n x m matrix, dense or sparse, that is not in this process.
 
     Parameters
     ----------
     remote : RemoteBlocks
     name : str
-        Of the view, as in `Block.data`.
+        Name of the view, as in `Block.data`.
     m : int
         Number of features.
     dtype : dtype
     is_sparse : bool
     n_stored : int
-        Stored numbers.
+        Number of stored values.
     feature_names : ndarray of str, optional
     """
 
@@ -68,7 +68,7 @@ class BlockRows:
         return Counted(self.remote)
 
     def chosen(self, rows: AllBut | np.ndarray) -> Any:
-        """All samples but some, which stay where they are; or some samples, in memory."""
+        """All samples but some (`AllBut`), which stay where they are; or some samples, brought into memory."""
         if isinstance(rows, AllBut):
             kept = self.remote.without(rows.left_out)
             return BlockRows(
@@ -76,25 +76,25 @@ class BlockRows:
             )
         rows = self.remote.numbers(np.asarray(rows))
         order = np.argsort(rows, kind="stable")
-        found = self.remote.collected(_some_rows, [self, _Place()], (rows[order],))
+        found = self.remote.collected(_some_rows, [self, _FirstNumber()], (rows[order],))
         whole = sp.vstack(found, format="csr") if self.is_sparse else np.vstack(found)
         inverse = np.empty(len(order), dtype=np.intp)
         inverse[order] = np.arange(len(order))
         return whole[inverse]
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the samples that were brought here: it travels to the blocks."""
+        """The state without samples that were brought into memory, since it travels to the blocks."""
         return {name: value for name, value in vars(self).items() if name != "_some"}
 
     def evenly(self, count: int) -> Any:
-        """So many samples, evenly spaced, in memory; brought once."""
+        """`count` evenly spaced samples in memory, which are brought once."""
         if self._some is None or self._some.shape[0] != count:
             self._some = self.chosen(np.linspace(0, self.shape[0] - 1, count).astype(int))
         return self._some
 
 
 class Counted:
-    """1 for every sample that counts, 0 for those left out; None for a block of which none is left out."""
+    """1 for every sample that counts and 0 for samples left out; None for a block without samples left out."""
 
     def __init__(self, remote: RemoteBlocks):
         self.remote = remote
@@ -103,7 +103,7 @@ class Counted:
         return self.remote.counted(block)
 
 
-class _Place:
+class _FirstNumber:
     """The number of the first sample of a block."""
 
     def of_block(self, block: Block) -> int:
@@ -111,7 +111,7 @@ class _Place:
 
 
 def _some_rows(items: Sequence[Any], rows: np.ndarray) -> Any:
-    """The samples of a block with these numbers, which are sorted."""
+    """The samples of a block that have these sorted numbers."""
     data, first = items
     data = data.rows if isinstance(data, Compressed) else data
     begin, end = np.searchsorted(rows, [first, first + data.shape[0]])
@@ -119,12 +119,12 @@ def _some_rows(items: Sequence[Any], rows: np.ndarray) -> Any:
 
 
 class BlockView(PrimalView):
-    """`preparation.transform` of remote samples: each block is prepared where it is; samples left out count 0.
+    """`preparation.transform` of remote samples: each block is prepared where it is; samples left out become 0.
 
-    `shifted` as for `Preparation.view`, a decision for all blocks. With `factors`, every sample times its own.
+    `shifted` is as for `Preparation.view`, the same for all blocks. With `factors`, each sample is scaled by its own.
     """
 
-    _plain: "BlockView | None" = None  # without the factors
+    _plain: "BlockView | None" = None  # the view without the factors
 
     def __init__(self, samples: BlockRows, preparation: "Preparation", shifted: bool, factors: Any = None):
         self.samples, self.preparation, self.unit = samples, preparation, preparation.unit
@@ -149,7 +149,7 @@ class BlockView(PrimalView):
         return view if counted is None else view.reweighted(counted)
 
     def chosen(self, rows: AllBut) -> "BlockView":
-        """Without some samples."""
+        """The view without some samples."""
         assert self.preparation is not None
         assert self._plain is None
         return BlockView(self.samples.chosen(rows), self.preparation, self._shifted)

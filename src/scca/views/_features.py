@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["FeatureView"]
 
-_PARTS = 8  # of a sum over the features, for threads: each has a kernel of its own
+_N_PARTS = 8  # number of parts of a sum over features that threads share: each part has its own kernel
 
 
 class FeatureView(PrimalView):
     """M = D (A - 1 a'): stored data A, feature means a, D = diag(1 / sample norms).
 
-    Created by `Preparation.transform`, which has applied the feature weights to A; or from a matrix used unchanged.
+    It is made by `Preparation.transform`, which applies the feature weights to A, or from a matrix used unchanged.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class FeatureView(PrimalView):
             R = self.scale[:, None] * R
         out = self.storage.rmatmat(R)
         if self.mean is not None:
-            for column, total in zip(out.T, R.sum(axis=0), strict=True):  # in place: `out` may be large
+            for column, total in zip(out.T, R.sum(axis=0), strict=True):  # in place, since `out` may be large
                 column -= total * self.mean
         return out
 
@@ -108,13 +108,13 @@ class FeatureView(PrimalView):
         return np.maximum(squares, 0.0)
 
     def deviations(self, L: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """||L a||^2 and ||a - mean(a)||^2 of every feature a, L square (n x n)."""
+        """||L a||^2 and ||a - mean(a)||^2 of every feature a, for a square L (n x n)."""
         n, m = self.shape
         if isinstance(self.storage, SparseStorage):
             around_mean = self.square_norms() - self.rmatvec(np.ones(n)) ** 2 / n
             return self._quadratic_forms(self.storage, L.T @ L), np.maximum(around_mean, 0.0)
         images, around_mean = np.zeros(m), np.zeros(m)
-        triangle = np.linalg.qr(L, mode="r")  # takes half as many multiplications
+        triangle = np.linalg.qr(L, mode="r")  # a triangle takes half as many multiplications
 
         def compute(columns: Any) -> None:
             block = self.columns(columns)
@@ -128,7 +128,7 @@ class FeatureView(PrimalView):
         return images, around_mean
 
     def _quadratic_forms(self, storage: SparseStorage, Q: np.ndarray) -> np.ndarray:
-        """a'Q a of every feature a, Q symmetric (n x n) and positive semi-definite."""
+        """a'Q a of every feature a, for a symmetric positive semi-definite Q (n x n)."""
         if self.scale is not None:
             Q = Q * self.scale[:, None] * self.scale
         forms = storage.quadratic_forms(np.ascontiguousarray(Q))
@@ -141,7 +141,7 @@ class FeatureView(PrimalView):
         return SparseSelection(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
 
     def restricted(self, columns: np.ndarray) -> "FeatureView":
-        """The chosen features alone, centred and scaled as the whole is."""
+        """Only the chosen features, centred and scaled like the whole view."""
         return FeatureView(
             self.storage.restricted(columns), None if self.mean is None else self.mean[columns], self.scale
         )
@@ -168,11 +168,11 @@ class FeatureView(PrimalView):
             return kernel
 
         with one_blas_thread():
-            kernels = map_threads(sum_of, parts(0, len(blocks), max(1, -(-len(blocks) // _PARTS))))
+            kernels = map_threads(sum_of, parts(0, len(blocks), max(1, -(-len(blocks) // _N_PARTS))))
         return sum(kernels, start=np.zeros((self.shape[0], self.shape[0])))
 
     def _column_blocks(self) -> Iterator[Any]:
-        """Blocks of the columns of a view that is not sparse, slices or indices, except those known to be zero."""
+        """Blocks of columns, slices or indices, of a view that is not sparse, without columns known to be zero."""
         read = self.storage.read
         whole = column_blocks(self.shape[0], self.shape[1] if read is None else len(read))
         return whole if read is None else (read[block] for block in whole)

@@ -20,18 +20,18 @@ _ROUNDING = 1e-14  # squared norms below this share of the terms they were compu
 
 # Whether storing a linear kernel pays, in units of a multiplication in a dense matrix-vector product.
 _PRODUCTS_PER_COMPONENT = 10  # about how often the solver and deflation multiply by K
-_SPARSE_COST = 3.5  # of one multiplication with a sparse matrix
-_CALL_COST = 100_000  # overhead of a product by way of the features
-_GEMM_GAIN = 20  # how much less a multiplication costs in a matrix-matrix product
+_SPARSE_COST = 3.5  # cost of one multiplication with a sparse matrix
+_CALL_COST = 100_000  # overhead of a product that goes through the features
+_GEMM_GAIN = 20  # ratio by which a multiplication in a matrix-matrix product is cheaper
 
 
 @dataclass(frozen=True, eq=False)
 class KernelPreparation:
-    """y -> k(y), its kernel values with the training samples, centred by their means, scaled by their norms and ||y||.
+    """Maps y to k(y), its kernel values with the training samples, centred by their means and scaled by norms.
 
     Centring and scaling happen in the kernel's feature space: with the kernel K of the training samples, its column
     means c and their mean g, the prepared kernel is D (K - 1 c' - c 1' + g 1 1') D, D = diag(scale), 1 / scale the
-    norms. Before that, columns of the samples are divided by their `spread`, if there is one; `training` has been.
+    norms. Before that, columns of the samples are divided by their `spread`, if any; those of `training` already are.
     """
 
     kernel: Kernel
@@ -44,7 +44,7 @@ class KernelPreparation:
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         samples = divided(samples, self.spread)
-        if samples is self.training:  # BLAS multiplies a matrix by itself in another order than by a copy
+        if samples is self.training:  # BLAS multiplies a matrix by itself in another order than by a copy of it
             samples = samples.copy()
         block = samples if self.kernel.precomputed else self.kernel.matrix(samples, self.training)
         directions = np.asarray(directions, dtype=np.float64)
@@ -97,7 +97,7 @@ class StoredKernelView(PreparedView):
     ) -> "StoredKernelView":
         """The view of checked samples (or a checked kernel matrix, if precomputed), centred and scaled on request.
 
-        `spread` is what columns have been divided by, and those of new samples are to be.
+        The columns have been divided by `spread`, and those of new samples will be.
         """
         matrix = data if kernel.precomputed else kernel.matrix(data, n_jobs=n_jobs)
         if callable(kernel.function):
@@ -191,7 +191,7 @@ class LinearKernelView(PreparedView):
         return self.matvec(r)
 
     def columns(self, indices: np.ndarray) -> np.ndarray:
-        """Computed together, by one pass over the features."""
+        """The chosen columns, computed together by one pass over the features."""
         units = np.zeros((self.shape[0], len(indices)))
         units[indices, np.arange(len(indices))] = 1.0
         return self.features.matmat(self.features.rmatmat(units))
@@ -214,7 +214,7 @@ def linear_kernel_view(features: FeatureView, n_components: int) -> PreparedView
 
 
 def _storing_is_cheaper(features: FeatureView, n_components: int) -> bool:
-    """Whether products with K are cheaper than by way of the features, and frequent enough to pay for computing K."""
+    """Whether products with K are cheaper than products through the features, and frequent enough to pay for K."""
     n = features.shape[0]
     through_features = 2 * features.n_stored * (_SPARSE_COST if features.is_sparse else 1) + _CALL_COST
     return n * n <= through_features and n <= _GEMM_GAIN * _PRODUCTS_PER_COMPONENT * n_components

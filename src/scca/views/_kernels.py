@@ -13,11 +13,11 @@ from .._types import MatrixLike
 
 __all__ = ["Kernel", "check_kernel_matrix", "check_positive_semidefinite", "check_symmetric"]
 
-_BLOCK = 512  # rows per task: fixed, so that results do not depend on the number of workers
+_ROWS_PER_TASK = 512  # number of rows per task: fixed, so that results do not depend on the number of workers
 _DIAGONAL_BLOCK = 16
-_ASYMMETRY = 1e-6  # of the largest entry; allowed for rounding
-_INDEFINITE = 1e-3  # of the largest eigenvalue; allowed below 0 for rounding and nearly valid kernels
-_FEW_SAMPLES = 500  # up to which all eigenvalues are computed
+_MOST_ASYMMETRY = 1e-6  # largest asymmetry, as a share of the largest entry, that is allowed for rounding
+_MOST_INDEFINITE = 1e-3  # share of the largest eigenvalue by which others may be below 0, for nearly valid kernels
+_FEW_SAMPLES = 500  # maximum number of samples for which all eigenvalues are computed
 _ARPACK: dict[str, Any] = {"tol": 1e-3, "ncv": 30, "maxiter": 30}
 
 
@@ -30,7 +30,7 @@ class Kernel:
         A name from `sklearn.metrics.pairwise.pairwise_kernels`, "precomputed" for a view that is the kernel matrix
         itself, or a function of two rows.
     params : mapping, optional
-        Parameters of the kernel, as an alternative to naming them.
+        Parameters of the kernel, as an alternative to keyword arguments.
     **named
         Parameters of the kernel.
 
@@ -76,18 +76,18 @@ class Kernel:
         """k of every row of A with every row of B (by default A itself), in float64."""
         from joblib import Parallel, delayed
 
-        A, B = self._near_zero(A, A if B is None else B)
+        A, B = self._without_offset(A, A if B is None else B)
         blocks = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(self._block)(A[start : start + _BLOCK], B) for start in range(0, A.shape[0], _BLOCK)
+            delayed(self._block)(A[start : start + _ROWS_PER_TASK], B) for start in range(0, A.shape[0], _ROWS_PER_TASK)
         )
         return np.vstack(blocks)
 
     def column(self, samples: MatrixLike, index: int) -> np.ndarray:
-        """k of every row with one of them."""
-        return self._block(*self._near_zero(samples, samples[[index]])).ravel()
+        """k of every row with the row `index`."""
+        return self._block(*self._without_offset(samples, samples[[index]])).ravel()
 
-    def _near_zero(self, A: MatrixLike, B: MatrixLike) -> Any:
-        """Both less the mean of B, which changes no distance and saves precision.
+    def _without_offset(self, A: MatrixLike, B: MatrixLike) -> Any:
+        """A and B less the mean of B, which changes no distance and keeps precision.
 
         scikit-learn computes distances as x'x - 2 x'y + y'y, in which a large offset cancels digits.
         """
@@ -121,17 +121,17 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """As messages call it."""
+        """The name of the kernel in messages."""
         return self.function if isinstance(self.function, str) else "function, which is given two rows,"
 
 
 def check_symmetric(matrix: np.ndarray) -> None:
     """Refuse the matrix of a kernel function that depends on the order of its arguments."""
     asymmetry, largest = float(np.abs(matrix - matrix.T).max()), float(np.abs(matrix).max())
-    if asymmetry > _ASYMMETRY * largest:
+    if asymmetry > _MOST_ASYMMETRY * largest:
         raise ValueError(
             f"a kernel function must be symmetric, k(a, b) = k(b, a); two samples differ by {asymmetry:.3g}, where "
-            f"{_ASYMMETRY * largest:.1g} is allowed: return (k(a, b) + k(b, a)) / 2."
+            f"{_MOST_ASYMMETRY * largest:.1g} is allowed: return (k(a, b) + k(b, a)) / 2."
         )
 
 
@@ -147,11 +147,11 @@ def check_kernel_matrix(K: MatrixLike, name: str) -> Any:
             "column per training sample."
         )
     largest = max(K.max(), -K.min())
-    asymmetry = (K - K.T).max()  # of each difference there is the negative one too
-    if asymmetry > _ASYMMETRY * largest:
+    asymmetry = (K - K.T).max()  # each difference also occurs with the opposite sign
+    if asymmetry > _MOST_ASYMMETRY * largest:
         raise ValueError(
             f"{name} must be symmetric; its largest difference from its transpose is {asymmetry:.3g}, where "
-            f"{_ASYMMETRY * largest:.1g} is allowed: pass ({name} + {name}.T) / 2 if it is meant to be symmetric."
+            f"{_MOST_ASYMMETRY * largest:.1g} is allowed: pass ({name} + {name}.T) / 2 if it is meant to be symmetric."
         )
     return K
 
@@ -165,15 +165,15 @@ def check_positive_semidefinite(kernel: Any, n: int, name: str) -> None:
         The n x n matrix as it will be used (centred or not), or its product with a vector.
     n : int
     name : str
-        For the message, such as "the centred kernel matrix of Y".
+        Name of the matrix in the message, such as "the centred kernel matrix of Y".
     """
     smallest, largest = _extreme_eigenvalues(kernel, n)
-    if smallest >= -_INDEFINITE * max(largest, 0.0):
+    if smallest >= -_MOST_INDEFINITE * max(largest, 0.0):
         return
     share = f"{smallest / largest:.3g} times the largest" if largest > 0 else "and none is positive"
     raise ValueError(
         f"{name} must be positive semi-definite; its smallest eigenvalue is {smallest:.3g}, {share}, where "
-        f"{-_INDEFINITE:g} times the largest is allowed: choose a positive semi-definite kernel (rbf, polynomial, "
+        f"{-_MOST_INDEFINITE:g} times the largest is allowed: choose a positive semi-definite kernel (rbf, polynomial, "
         "laplacian, ...), or set the negative eigenvalues to 0."
     )
 
@@ -188,7 +188,7 @@ def _extreme_eigenvalues(kernel: Any, n: int) -> tuple[float, float]:
         values = eigvalsh(operator @ np.eye(n))
         return float(values[0]), float(values[-1])
     largest = _largest_eigenvalue(operator)
-    # Lanczos does not converge to 0 in relative terms; mirrored, the smallest eigenvalue is the largest
+    # Lanczos does not converge to 0 in relative terms: the spectrum is mirrored, so that its smallest value is largest
     scale = max(abs(largest), np.finfo(np.float64).tiny)
     mirrored = LinearOperator((n, n), matvec=lambda v: 2.0 * v - (operator @ v) / scale, dtype=np.float64)
     return scale * (2.0 - _largest_eigenvalue(mirrored)), largest
@@ -201,7 +201,7 @@ def _largest_eigenvalue(operator: LinearOperator) -> float:
         return 0.0
     try:
         return float(eigsh(operator, k=1, which="LA", v0=start, return_eigenvectors=False, **_ARPACK)[0])
-    except ArpackNoConvergence as stopped:  # the Rayleigh quotient is within the range of the eigenvalues
+    except ArpackNoConvergence as stopped:  # a Rayleigh quotient lies within the range of the eigenvalues
         return float(np.max(stopped.eigenvalues, initial=start @ product / (start @ start)))
 
 
@@ -209,5 +209,5 @@ def _operator(kernel: Any, n: int) -> LinearOperator:
     if callable(kernel) and not isinstance(kernel, LinearOperator):
         return LinearOperator(
             (n, n), matvec=lambda v: kernel(np.ravel(v)), dtype=np.float64
-        )  # SciPy passes columns, too
+        )  # SciPy also passes columns
     return aslinearoperator(kernel)

@@ -1,4 +1,4 @@
-"""Factors of a kernel matrix, K ~ Z Z' with Z of few columns, and the map that gives a new sample its row of Z."""
+"""Factors of a kernel matrix, K ~ Z Z' with few columns in Z, and the map from a new sample to its row of Z."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,15 +12,15 @@ from ._kernels import Kernel, check_symmetric
 
 __all__ = ["KernelFactors", "Landmarks", "RandomFeatures", "SampleMap", "factorised", "mapped"]
 
-_BLOCK = 2048  # rows mapped at a time: fixed, so that results do not depend on the number of workers
-_EXHAUSTED = 1e-12  # of the largest k(x, x): what is left of a sample that the landmarks explain
-_INDEFINITE = 1e-6  # of the largest k(x, x): less left than minus this is no rounding error
-_CHECKED = 32  # samples that a function of two rows is tried on in both orders
-_COMPARED = 1000  # samples whose kernel random features are compared with
+_ROWS_AT_ONCE = 2048  # number of rows mapped at a time: fixed, so that results do not depend on the number of workers
+_EXHAUSTED = 1e-12  # share of the largest k(x, x): a smaller rest of a sample counts as explained by the landmarks
+_MOST_INDEFINITE = 1e-6  # share of the largest k(x, x): a rest further below 0 is no rounding error
+_N_CHECKED = 32  # number of samples on which a kernel function is tried in both orders
+_N_COMPARED = 1000  # maximum number of samples on which random features are compared with the kernel
 
 
 class SampleMap(Protocol):
-    """From samples to rows of Z."""
+    """A map from samples to rows of Z."""
 
     @property
     def rank(self) -> int:
@@ -85,10 +85,10 @@ def factorised(
 ) -> KernelFactors:
     """K ~ Z Z' for the kernel of checked samples, Z of at most `rank` columns.
 
-    "cholesky": each landmark is drawn in proportion to what the landmarks before it leave of a sample (randomly pivoted
-    Cholesky factorisation). "nystroem": all samples are equally likely. The error of both is tr(K - Z Z') / tr K, the
-    trace norm, since K - Z Z' is positive semi-definite. "random": random features of the rbf
-    kernel, with the error ||K - Z Z'|| / ||K|| (Frobenius) over at most 1,000 samples.
+    "cholesky": each landmark is drawn in proportion to the part of a sample that earlier ones do not explain (randomly
+    pivoted Cholesky factorisation). "nystroem": all samples are equally likely. The error of both is tr(K - Z Z') / tr
+    K, the trace norm, since K - Z Z' is positive semi-definite. "random": random features of the rbf kernel, with the
+    error ||K - Z Z'|| / ||K|| (Frobenius) over at most 1,000 samples.
     """
     from sklearn.utils import check_random_state  # imported late: only kernels need it
 
@@ -116,9 +116,9 @@ def mapped(found: SampleMap, samples: MatrixLike, n_jobs: int | None = None) -> 
     Z = np.empty((n, found.rank))
 
     def fill(start: int) -> None:
-        Z[start : start + _BLOCK] = found.rows(samples[start : start + _BLOCK])
+        Z[start : start + _ROWS_AT_ONCE] = found.rows(samples[start : start + _ROWS_AT_ONCE])
 
-    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fill)(start) for start in range(0, n, _BLOCK))
+    Parallel(n_jobs=n_jobs, prefer="threads")(delayed(fill)(start) for start in range(0, n, _ROWS_AT_ONCE))
     return Z
 
 
@@ -126,12 +126,12 @@ def _landmarks(samples: MatrixLike, kernel: Kernel, rank: int, rng: np.random.Ra
     """At most `rank` of the samples, drawn one after another; fewer if they explain all samples.
 
     The pivoted Cholesky factorisation, which needs one column of K per landmark: after j of them, the factor C (n x j)
-    has C C' = K in their rows and columns, and k(x, x) - ||c(x)||^2 is left of a sample x. Always taking the one with
-    most left would collect outliers; draws in proportion to it have nearly the best error of their rank (Chen et al.,
-    2022).
+    has C C' = K in their rows and columns, and the rest of a sample x is k(x, x) - ||c(x)||^2. Always taking the sample
+    with the largest rest would collect outliers; draws in proportion to the rest have nearly the best error of their
+    rank (Chen et al., 2022).
     """
     if callable(kernel.function):
-        check_symmetric(kernel.matrix(samples[:_CHECKED]))
+        check_symmetric(kernel.matrix(samples[:_N_CHECKED]))
     diagonal = kernel.diagonal(samples)
     largest = float(diagonal.max())
     if largest <= 0.0:
@@ -157,7 +157,7 @@ def _landmarks(samples: MatrixLike, kernel: Kernel, rank: int, rng: np.random.Ra
 
 
 def _check_definite(left: np.ndarray, diagonal: np.ndarray, kernel: Kernel) -> None:
-    if left.min() < -_INDEFINITE * np.abs(diagonal).max():
+    if left.min() < -_MOST_INDEFINITE * np.abs(diagonal).max():
         raise ValueError(
             f"the kernel {kernel.name} must be positive semi-definite; samples explain {-left.min():.3g} more of "
             f"another than its k(x, x) of {diagonal[left.argmin()]:.3g}: choose a positive semi-definite kernel (rbf, "
@@ -177,6 +177,6 @@ def _drawn_features(n_features: int, kernel: Kernel, rank: int, rng: np.random.R
 
 def _entry_error(samples: MatrixLike, kernel: Kernel, Z: np.ndarray, rng: np.random.RandomState) -> float:
     """||K - Z Z'|| / ||K|| over the entries of some samples."""
-    rows = np.sort(rng.choice(len(Z), min(_COMPARED, len(Z)), replace=False))
+    rows = np.sort(rng.choice(len(Z), min(_N_COMPARED, len(Z)), replace=False))
     K = kernel.matrix(samples[rows])
     return float(np.linalg.norm(K - Z[rows] @ Z[rows].T) / np.linalg.norm(K))

@@ -1,4 +1,4 @@
-"""A dual view whose kernel is the product of a factor of few columns, for many samples."""
+"""A dual view for many samples, whose kernel is Z Z' with few columns in Z."""
 
 from dataclasses import dataclass
 
@@ -16,15 +16,15 @@ from ._storage import DenseStorage
 
 __all__ = ["LowRankKernelView", "LowRankPreparation"]
 
-_BLOCK = 2048  # rows of Z in memory for new samples
-_CONSTANT = 1e-14  # of the mean squared norm: a smaller variance is rounding error
+_ROWS_AT_ONCE = 2048  # number of rows of Z for new samples that are in memory at a time
+_CONSTANT = 1e-14  # share of the mean squared norm: a smaller variance is rounding error
 
 
 @dataclass(frozen=True, eq=False)
 class LowRankPreparation:
-    """y -> z(y), its row of Z in K ~ Z Z', centred and scaled as features are; `error` is that of Z Z' in training.
+    """Maps y to z(y), its row of Z in K ~ Z Z', centred and scaled like features; `error` is that of Z Z' in training.
 
-    Before that, columns of the samples are divided by their `spread`, if there is one.
+    Before that, columns of the samples are divided by their `spread`, if any.
     """
 
     map: SampleMap
@@ -34,16 +34,16 @@ class LowRankPreparation:
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         scores = np.empty((samples.shape[0], directions.shape[1]))
-        for start in range(0, len(scores), _BLOCK):
-            rows = slice(start, start + _BLOCK)
+        for start in range(0, len(scores), _ROWS_AT_ONCE):
+            rows = slice(start, start + _ROWS_AT_ONCE)
             scores[rows] = self.preparation.project(self.map.rows(divided(samples[rows], self.spread)), directions)
         return scores
 
 
 class LowRankKernelView(LinearKernelView):
-    """M = F F', F (n x rank) the centred and scaled rows of Z in K ~ Z Z'.
+    """M = F F', where F (n x rank) has the centred and scaled rows of Z in K ~ Z Z'.
 
-    F is dense and has few columns, so what needs inner products of columns of M needs only F'F.
+    F is dense and has few columns, so inner products of columns of M need only F'F.
     """
 
     passes_for_columns = 0
@@ -72,7 +72,7 @@ class LowRankKernelView(LinearKernelView):
     ) -> "LowRankKernelView":
         """The view of checked samples, centred and scaled on request in the approximated space; see `factorised`.
 
-        `spread` is what columns have been divided by, and those of new samples are to be.
+        The columns have been divided by `spread`, and those of new samples will be.
         """
         found = factorised(samples, kernel, rank, method, random_state, n_jobs)
         F = found.Z
@@ -80,7 +80,7 @@ class LowRankKernelView(LinearKernelView):
         scales = preparation.transform(F).scale
         size = np.einsum("ij,ij->", F, F)
         if preparation.mean is not None:
-            F -= preparation.mean  # in place: F is the largest array there is
+            F -= preparation.mean  # in place, since no array is larger than F
         if np.einsum("ij,ij->", F, F) <= _CONSTANT * size:
             raise ValueError(f"{name} does not show how samples differ: choose another kernel, or other parameters.")
         if scales is not None:

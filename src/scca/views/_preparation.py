@@ -1,4 +1,4 @@
-"""Preparation of training and new samples: features weighted, centred, scaled; scalings and norms; projection."""
+"""Preparation of training and new samples: feature weights, centring, scaling by columns and norms, projection."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,16 +33,16 @@ __all__ = [
 
 Scale = Literal["columns", "rows", "both"] | None
 SCALES: tuple[Scale, ...] = ("columns", "rows", "both", None)
-_MOSTLY_ZERO = 0.5  # of the values
+_MOSTLY_ZERO = 0.5  # share of zeros from which on data may be words
 _EPSILON = np.finfo(np.float64).eps
-_DWARFED = 1e6  # times its variance: a larger squared mean costs the deviations their precision
-_SUBTRACTED = (16 * _EPSILON) ** 2  # of ||x||^2: rounding error of ||x - a||^2 if x = a
-_SMALL_PART = 0.5  # of the entries: if fewer are of features that are read, these are copied, for faster products
-_EXPANDED = 1e-14  # of the terms of x'x - 2 x'a + a'a: its rounding error if x = a
-_CONSTANT = 16 * _EPSILON  # of the mean: a column that varies less is constant up to rounding
-_TINY, _ENLARGED = 1e-250, 1e150  # variances below this may have lost digits, and are computed from larger values
-# inner products of so many samples, times features, take little time; the fewest and the most samples
-_PRODUCTS, _SOME_SAMPLES = 1e9, (200, 2_000)
+_LARGE_OFFSET = 1e6  # ratio of a squared mean to the variance above which deviations from the mean lose precision
+_SUBTRACTION_ERROR = (16 * _EPSILON) ** 2  # rounding error of ||x - a||^2 if x = a, as a share of ||x||^2
+_WORTH_COPYING = 0.5  # share of the entries below which those of features that are read are copied, for faster products
+_EXPANSION_ERROR = 1e-14  # rounding error of x'x - 2 x'a + a'a if x = a, as a share of its terms
+_CONSTANT = 16 * _EPSILON  # share of the mean: a column that varies less is constant up to rounding
+_TINY, _ENLARGED = 1e-250, 1e150  # smaller variances may have lost digits; they are computed from enlarged values
+# maximum of samples^2 times features for inner products in little time; minimum and maximum number of samples
+_MOST_PRODUCTS, _SAMPLE_LIMITS = 1e9, (200, 2_000)
 
 
 def _no_columns() -> np.ndarray:
@@ -51,9 +51,9 @@ def _no_columns() -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """x -> c (x - a) / d, divided by a norm: means a, feature weights c, spreads d of the columns.
+    """Maps x to c (x - a) / d, divided by a norm, with means a, feature weights c and spreads d of the columns.
 
-    Used like scikit-learn's transformers, `Preparation.fit(training).transform(samples)`, but the result is a
+    It is used like scikit-learn's transformers, `Preparation.fit(training).transform(samples)`, but the result is a
     `FeatureView`: sparse samples stay sparse, and the data are not copied. A sample of norm zero stays zero.
 
     Parameters
@@ -61,15 +61,15 @@ class Preparation:
     mean : ndarray of shape (m,) or None
         a; None for no centring.
     scale : "columns", "rows", "both" or None
-        Whether columns are divided by their standard deviation, samples by their norm, or both, with a norm that is
-        shrunk (see `shrunken`).
+        Whether columns are divided by their standard deviation, samples by their norm, or both; then the norm is shrunk
+        (see `shrunken`).
     spread : ndarray of shape (m,) or None
         d, standard deviations in training; a column of spread 0 is constant, and is not read. None for no division.
     norm : Norm or None
-        Of the samples; None for no division.
+        The norm that samples are divided by; None for no division.
     unit : float
         Mean squared norm of the training samples if nothing divides them by a norm, otherwise 1: ridges are multiples
-        of it, so that they mean the same whatever the columns are measured in.
+        of it, so that they do not depend on the units of the columns.
     feature_weights : ndarray of shape (m,) or None
         c; a feature of weight 0 is not read at all.
     offset : ndarray of int
@@ -95,44 +95,44 @@ class Preparation:
         """Learn means, spreads and norms from a checked array or sparse matrix."""
         by_columns = scales_columns(scale)
         if not center and not by_columns:
-            return cls(scale=scale)._measured(data)
+            return cls(scale=scale)._with_norms_of(data)
         mean, spread = _sparse_moments(data) if _is_sparse(data) else _dense_moments(data)
         return cls(
             mean=mean if center else None,
             scale=scale,
             spread=np.where(spread > _CONSTANT * np.abs(mean), spread, 0.0) if by_columns else None,
-            offset=np.flatnonzero(np.abs(mean) > np.sqrt(_DWARFED) * spread) if center else _no_columns(),
-        )._measured(data)
+            offset=np.flatnonzero(np.abs(mean) > np.sqrt(_LARGE_OFFSET) * spread) if center else _no_columns(),
+        )._with_norms_of(data)
 
     def weighted(self, feature_weights: np.ndarray | None, data: MatrixLike | Compressed | BlockRows) -> "Preparation":
-        """The same with other feature weights, and so other norms of the training data."""
-        return replace(self, feature_weights=feature_weights)._measured(data)
+        """The preparation with other feature weights, and the norms that these give the training data."""
+        return replace(self, feature_weights=feature_weights)._with_norms_of(data)
 
     def with_norms(self, scale: Scale, data: MatrixLike | Compressed | BlockRows) -> "Preparation":
-        """The same with the norms of another scaling, and columns as they are."""
-        return replace(self, scale=scale)._measured(data)
+        """The preparation with the norms of another scaling, and the same columns."""
+        return replace(self, scale=scale)._with_norms_of(data)
 
-    def _measured(self, data: MatrixLike | Compressed | BlockRows) -> "Preparation":
-        """The same with the norms of these training data."""
+    def _with_norms_of(self, data: MatrixLike | Compressed | BlockRows) -> "Preparation":
+        """The preparation with the norms of these training data."""
         if self.scale == "rows":
             return replace(self, norm=UNIT, unit=1.0)
         n = data.shape[0]
-        total, squares = summed(_norm_sums, [data, _counted(data)], self)
+        total, squares = summed(_norm_sums, [data, _counted_samples(data)], self)
         size = float(total) / n
         if self.scale != "both":
             return replace(self, norm=None, unit=size if size > 0 else 1.0)
-        n_some = min(n, int(np.clip(np.sqrt(_PRODUCTS / data.shape[1]), *_SOME_SAMPLES)))
-        view = replace(self, norm=None).view(_evenly(data, n_some))
+        n_some = min(n, int(np.clip(np.sqrt(_MOST_PRODUCTS / data.shape[1]), *_SAMPLE_LIMITS)))
+        view = replace(self, norm=None).view(_evenly_spaced(data, n_some))
         return replace(self, norm=shrunken(size, float(squares) / n - size**2, view.outer()), unit=1.0)
 
     @property
     def reads_zeros(self) -> bool:
-        """Whether a value of zero is a measurement like any other: in columns that are scaled, not among words."""
+        """Whether zero is an ordinary measurement: it is in columns that are scaled, but not among words."""
         return scales_columns(self.scale)
 
     @cached_property
     def _factors(self) -> np.ndarray | None:
-        """c / d: what the columns are multiplied by; 0 for those that are not read, None for ones."""
+        """The factors c / d of the columns; 0 for columns that are not read, None if all are 1."""
         if self.spread is None:
             return self.feature_weights
         factors = inverse_or_zero(self.spread)
@@ -143,13 +143,13 @@ class Preparation:
         if not isinstance(samples, BlockRows):
             return self.view(samples)
         size, square = (0.0, 0.0) if samples.is_sparse else summed(_sizes, [samples, samples.counted], self)
-        return BlockView(samples, self, shifted=size > _DWARFED * square)
+        return BlockView(samples, self, shifted=size > _LARGE_OFFSET * square)
 
     def view(self, samples: MatrixLike | Compressed, shifted: bool | None = None) -> FeatureView:
-        """The prepared samples; `shifted`, if given, whether the mean is subtracted from dense data at once."""
+        """The prepared samples; `shifted`, if given, says whether the mean is subtracted from dense data at once."""
         samples = Compressed(samples) if sp.issparse(samples) else samples
         squares, noise, size = self._square_norms(samples)
-        shifted = size > _DWARFED * squares.sum() if shifted is None else shifted
+        shifted = size > _LARGE_OFFSET * squares.sum() if shifted is None else shifted
         scale = None if self.norm is None else self.norm.inverse(squares, noise)
         if self.blank:
             scale = self._blanked(samples, scale)
@@ -157,7 +157,7 @@ class Preparation:
         return FeatureView(storage, mean, scale, squares if scale is None else squares * scale**2, preparation=self)
 
     def projector(self, directions: np.ndarray) -> "Projector":
-        """From new samples to scores: prepared so, times `directions`."""
+        """The function from new samples to scores: the prepared samples times `directions`."""
         return Projector(self, directions)
 
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
@@ -203,7 +203,7 @@ class Preparation:
     # --- the pieces ------------------------------------------------------------------------------------------------
 
     def _stored(self, samples: MatrixLike, *, shifted: bool) -> tuple[Storage, np.ndarray | None]:
-        """c x in the cheapest storage, and the mean still to be subtracted."""
+        """c x in the cheapest storage, and the mean that products have to subtract."""
         weights = self._factors
         mean = self.mean if self.mean is None or weights is None else weights * self.mean
         if _is_sparse(samples):
@@ -211,7 +211,7 @@ class Preparation:
             if mean is not None and len(self.offset):
                 stored, mean = Compressed(self._without_offset(stored.columns)), mean.copy()
                 mean[self.offset] = 0.0
-            if weights is not None and _of_read(stored.columns, weights) < _SMALL_PART * stored.columns.nnz:
+            if weights is not None and _n_stored_of_read(stored.columns, weights) < _WORTH_COPYING * stored.columns.nnz:
                 return SparseStorage(_weighted(stored.columns, weights)), mean
             return SparseStorage(stored, weights), mean
         if shifted:
@@ -219,7 +219,7 @@ class Preparation:
         return DenseStorage(samples, weights=weights), mean
 
     def _without_offset(self, columns: sp.csc_array) -> sp.csc_array:
-        """The mean subtracted from the offset columns, which hardly have zeros."""
+        """The columns with the mean subtracted from the offset ones, which have hardly any zeros."""
         n, m = columns.shape
         others = np.ones(m, dtype=columns.dtype)
         others[self.offset] = 0.0
@@ -256,7 +256,7 @@ class Preparation:
 
     def _subtraction_noise(self, squares: np.ndarray) -> np.ndarray:
         """Rounding error of ||c (x - a)||^2 if x = a, from ||c x|| <= ||c (x - a)|| + ||c a||."""
-        return _SUBTRACTED * (np.sqrt(squares) + np.sqrt(self._mean_square())) ** 2
+        return _SUBTRACTION_ERROR * (np.sqrt(squares) + np.sqrt(self._mean_square())) ** 2
 
     def _sparse_square_norms(self, samples: MatrixLike | Compressed) -> tuple[np.ndarray, np.ndarray, float]:
         columns = _columns_of(samples)
@@ -269,10 +269,10 @@ class Preparation:
         if self.mean is None:
             return size, 0.0 * size, float(size.sum())
         terms = size + mean @ mean
-        squares, noise = terms - 2 * along, _EXPANDED * terms
+        squares, noise = terms - 2 * along, _EXPANSION_ERROR * terms
         if len(self.offset):
             block = columns[:, self.offset].toarray().astype(np.float64)
-            noise += _SUBTRACTED * np.sum((block * weights[self.offset]) ** 2, axis=1)
+            noise += _SUBTRACTION_ERROR * np.sum((block * weights[self.offset]) ** 2, axis=1)
             squares += np.sum(((block - self.mean[self.offset]) * weights[self.offset]) ** 2, axis=1)
         return squares, noise, float(size.sum())
 
@@ -289,20 +289,20 @@ def _sizes(items: Sequence[Any], preparation: Preparation) -> list[float]:
     squares, _, size = preparation._square_norms(samples)
     if counted is None:
         return [size, float(squares.sum())]
-    return [float(size * counted.mean()), float(squares @ counted)]  # the first decides only about orders of magnitude
+    return [float(size * counted.mean()), float(squares @ counted)]  # only the magnitude of the first matters
 
 
 def _columns_of(samples: MatrixLike | Compressed) -> sp.csc_array:
     return samples.columns if isinstance(samples, Compressed) else sp.csc_array(samples)
 
 
-def _of_read(columns: sp.csc_array, weights: np.ndarray) -> int:
-    """How many entries are stored of columns with a weight."""
+def _n_stored_of_read(columns: sp.csc_array, weights: np.ndarray) -> int:
+    """Number of stored entries of the columns that have a weight."""
     return int(np.diff(columns.indptr)[weights != 0].sum())
 
 
-def _evenly(data: MatrixLike | Compressed | BlockRows, count: int) -> Any:
-    """So many samples, evenly spaced; all as they are."""
+def _evenly_spaced(data: MatrixLike | Compressed | BlockRows, count: int) -> Any:
+    """`count` evenly spaced samples; the data themselves if these are all."""
     if isinstance(data, BlockRows):
         return data.evenly(count)
     if count == data.shape[0]:
@@ -320,9 +320,7 @@ def _norm_sums(items: Sequence[Any], preparation: Preparation) -> list[float]:
 
 
 def _dense_moments(data: MatrixLike | BlockRows) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations of the columns, from differences to the first row: a large offset costs no
-    precision.
-    """
+    """Means and standard deviations of the columns, from differences to the first row, which keeps precision."""
     first = data.chosen(np.zeros(1, dtype=np.intp)) if isinstance(data, BlockRows) else data[:1]
     pivot = np.asarray(first[0], dtype=np.float64)
     mean, variance = _moments_around(pivot, _dense_sums, data)
@@ -337,19 +335,19 @@ def _moments_around(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means and variances times `factor`, given sums of the differences to a pivot and of their squares."""
     n = data.shape[0]
-    total, squares = summed(sums, [data, _counted(data)], pivot, columns, factor)
+    total, squares = summed(sums, [data, _counted_samples(data)], pivot, columns, factor)
     return pivot + total / n / factor, np.maximum(squares / n - (total / n) ** 2, 0.0)
 
 
-def _counted(data: Any) -> Any:
-    """Which samples count; None for all."""
+def _counted_samples(data: Any) -> Any:
+    """1 for every sample that counts, 0 for others; None if all count."""
     return data.counted if isinstance(data, BlockRows) else None
 
 
 def _dense_sums(
     items: Sequence[Any], pivot: np.ndarray, columns: np.ndarray | None = None, factor: float = 1.0
 ) -> list[np.ndarray]:
-    """Sums of the differences to a pivot, times a factor, and of their squares, for all columns or for some."""
+    """Sums of the differences to a pivot, times a factor, and of their squares, for all or some dense columns."""
     data, counted = items
     total, squares = np.zeros(len(pivot)), np.zeros(len(pivot))
     for rows, part in tiles(data.shape[0], len(pivot)):
@@ -362,7 +360,7 @@ def _dense_sums(
 
 
 def _column_sums(items: Sequence[Any], pivot: np.ndarray, columns: np.ndarray, factor: float) -> list[np.ndarray]:
-    """The same for some columns of dense or sparse data."""
+    """Sums as in `_dense_sums`, for some columns of dense or sparse data."""
     data, counted = items
     if _is_sparse(data):
         return _dense_sums([SparseStorage(_columns_of(data)).columns(columns), counted], pivot, None, factor)
@@ -387,12 +385,12 @@ def _tiles_of(samples: MatrixLike, weights: np.ndarray | None = None) -> Iterato
 
 
 def _sparse_moments(data: MatrixLike | Compressed | BlockRows) -> tuple[np.ndarray, np.ndarray]:
-    """Means and standard deviations of the columns; for columns far from zero, from differences to about their mean."""
+    """Means and standard deviations of the columns; for those far from zero, from differences to about the mean."""
     n = data.shape[0]
-    total, squares = summed(_sparse_sums, [data, _counted(data)])
+    total, squares = summed(_sparse_sums, [data, _counted_samples(data)])
     mean = total / n
     variance = squares / n - mean**2
-    far = mean**2 > 1e-3 * _DWARFED * variance  # the difference above is then imprecise
+    far = mean**2 > 1e-3 * _LARGE_OFFSET * variance  # where the difference above is imprecise
     tiny = (squares / n < _TINY) & ~far & (mean != 0)
     spread = np.sqrt(np.maximum(variance, 0.0))
     for some, factor in ((far, 1.0), (tiny, _ENLARGED)):
@@ -419,12 +417,13 @@ def _weighted(data: MatrixLike, weights: np.ndarray) -> Any:
 
 @dataclass(frozen=True)
 class Norm:
-    """Samples x are divided by sqrt(b s^2 + (1 - b) ||x||^2): their own norm, shrunk towards that of all samples.
+    """Samples x are divided by sqrt(b s^2 + (1 - b) ||x||^2): their own norm, shrunk towards the mean norm of all
+    samples.
 
     Attributes
     ----------
     shrinkage : float
-        b; 0 for samples of exactly unit norm, 1 for the same divisor for all.
+        b; 0 makes all norms exactly 1, 1 gives all samples the same divisor.
     size : float
         s^2, the mean of ||x||^2 over the training samples.
     """
@@ -453,11 +452,11 @@ def norm_of(scale: Scale, kernel: np.ndarray) -> Norm | None:
 def shrunken(size: float, spread: float, kernel: np.ndarray) -> Norm:
     """The norm to divide by, from the mean and the variance of q = ||x||^2, and inner products of some samples.
 
-    The norm of a sample says how much there is of it (a long document, a drug that was studied often), which is to be
-    divided out, unless it is only the sum of a few values that are what the sample says. Of Gaussian samples that vary
-    in about m directions, var(q) / mean(q)^2 is 2 / m, and the direction has m - 1 of the m numbers. So b is the share
-    of var(q) that m directions explain, and at least 1 / m. With a single column b is 1: all samples have the same
-    divisor. m is estimated by 1 / m = E (x'z)^2 / E ||x||^2 ||z||^2 over pairs of different samples.
+    The norm of a sample mostly says how much data it has (a long document, a drug that was studied often), and should
+    be divided out. But if a sample has only a few independent values, its norm is part of what it says. For Gaussian
+    samples that vary in about m directions, var(q) / mean(q)^2 is 2 / m, and m - 1 of the m numbers give the direction.
+    So b is the share of var(q) that m directions explain, and at least 1 / m. With a single column b is 1: all samples
+    have the same divisor. m is estimated by 1 / m = E (x'z)^2 / E ||x||^2 ||z||^2 over pairs of different samples.
     """
     squares = np.diag(kernel)
     pairs = squares.sum() ** 2 - squares @ squares  # sums over pairs of different samples
@@ -471,9 +470,9 @@ def shrunken(size: float, spread: float, kernel: np.ndarray) -> Norm:
 def suitable_scale(data: MatrixLike | Compressed | Any) -> Scale:
     """The scaling of data about which nothing else is known: "rows" if they look like words, otherwise "both".
 
-    Words look like this: no value is negative, half of the values or more are zero, and more than one in a sample is
-    not (on average). Their columns must not be scaled: rare words would get the weight of frequent ones. Other data are
-    tables of measurements in units of their own. It is values that decide, not how a matrix is stored.
+    Data look like words if no value is negative, at least half of the values are zero, and a sample has more than one
+    other value on average. Columns of words must not be scaled: rare words would get the weight of frequent ones. Other
+    data are tables of measurements in different units. The values decide, not the storage of the matrix.
     """
     n_negative, n_nonzero = summed(_counts, [data])
     n, m = data.shape
@@ -486,7 +485,7 @@ def scales_columns(scale: Scale) -> bool:
 
 
 def divided(samples: MatrixLike, spread: np.ndarray | None) -> Any:
-    """Columns divided by their spread; those that are constant become zero."""
+    """Columns divided by their spread; constant columns become zero."""
     if spread is None:
         return samples
     factors = inverse_or_zero(spread)
@@ -500,7 +499,7 @@ def inverse_or_zero(values: np.ndarray) -> np.ndarray:
 
 
 def _counts(items: Sequence[Any]) -> list[int]:
-    """How many values are negative, and how many are not zero."""
+    """Number of values that are negative, and of values that are not zero."""
     data = items[0].columns if isinstance(items[0], Compressed) else items[0]
     if sp.issparse(data):
         return _counts_of(data.data)
@@ -523,14 +522,14 @@ class SamplePreparation(Protocol):
     def project(self, samples: MatrixLike, directions: np.ndarray, diagonal: np.ndarray | None = None) -> np.ndarray:
         """The prepared samples times `directions`, in float64.
 
-        `diagonal` is k(x, x) of each new sample, which only a precomputed kernel cannot compute. Without it the rows of
-        a precomputed block are not scaled to unit norm, which does not affect rankings by cosine.
+        `diagonal` is k(x, x) of each new sample, for a precomputed kernel, which cannot compute it. Without it the rows
+        of a precomputed block are not scaled to unit norm, which does not affect rankings by cosine.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class Projector:
-    """Scores of new samples of one view: prepared as in training, times the directions."""
+    """A function that prepares new samples of one view as in training, and multiplies them by the directions."""
 
     preparation: SamplePreparation
     directions: np.ndarray

@@ -8,17 +8,17 @@ from .._compile import compiled
 
 __all__ = ["SparseGram"]
 
-_WORTH_KEEPING = 4096  # entries: sorting fewer again, with new ones, takes no longer than calls for a part of their own
-_BLOCK = 1024  # samples whose entries are written at a time: their places stay in the cache
-_MOST_PARTS = 8  # that columns added at different times may be kept in, before they are sorted again as one
+_WORTH_KEEPING = 4096  # minimum number of entries of a part: fewer are sorted again together with new ones
+_SAMPLES_AT_ONCE = 1024  # number of samples whose entries are written at a time, so that their places stay in the cache
+_MOST_PARTS = 8  # maximum number of parts, for columns added at different times, before all are sorted as one
 
 
 class _Part(NamedTuple):
-    """Columns of a selection sorted by sample: of sample i the last counts[i] entries before stops[i].
+    """Columns of a selection sorted by sample: sample i has the last counts[i] entries before stops[i].
 
-    `positions` are the columns' positions in the selection, those from `begin` to `end`, in ascending order. Samples
-    with equally many entries are neighbours: `samples` has them in the order of the entries, those with k entries from
-    groups[k] to groups[k + 1].
+    `positions` are the positions of the columns in the selection, from `begin` to `end`, in ascending order. Samples
+    with the same number of entries are neighbours: `samples` has them in the order of the entries, those with k entries
+    from groups[k] to groups[k + 1].
     """
 
     begin: int
@@ -32,7 +32,7 @@ class _Part(NamedTuple):
 
 
 class SparseGram:
-    """Inner products of new columns of a sparse matrix with those selected before, in a time that depends on the new.
+    """Inner products of new columns of a sparse matrix with earlier ones, in a time that depends on the new ones.
 
     Every pair of entries that share a sample adds one product, so columns are kept sorted by sample.
     """
@@ -49,7 +49,7 @@ class SparseGram:
         self._parts: list[_Part] = []
 
     def products(self, columns: np.ndarray, start: int) -> np.ndarray:
-        """A_S' diag(weights) A_N, S being `columns`, of which only the last may be new, and N those from `start` on."""
+        """A_S' diag(weights) A_N, where S is `columns` (only the last may be new) and N those from `start` on."""
         self._parts = [part for part in self._parts if part.end <= start]
         if len(self._parts) == _MOST_PARTS:
             self._parts = []
@@ -77,7 +77,7 @@ class SparseGram:
 def _by_sample(
     data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, columns: np.ndarray, begin: int, n: int
 ) -> Any:
-    """What a `_Part` has of the columns, the first of which is at position `begin`, after its limits."""
+    """The fields of a `_Part` after its limits, for columns of which the first is at position `begin`."""
     one = np.uint64(1)
     counts = np.zeros(n, dtype=np.uint32)
     for column in columns:
@@ -87,7 +87,7 @@ def _by_sample(
     positions = np.empty(total, dtype=np.uint32)
     values = np.empty(total)
     nexts = indptr[columns].astype(np.uint64)
-    for limit in range(_BLOCK, n + _BLOCK, _BLOCK):
+    for limit in range(_SAMPLES_AT_ONCE, n + _SAMPLES_AT_ONCE, _SAMPLES_AT_ONCE):
         for b in range(len(columns)):
             p, end = nexts[b], np.uint64(indptr[columns[b] + 1])
             while p < end and indices[p] < limit:
@@ -103,14 +103,14 @@ def _by_sample(
 
 @compiled
 def _by_count(counts: np.ndarray, most: int) -> Any:
-    """The samples with entries in ascending order of their counts, at most `most`, and where the entries of each start.
+    """Samples in ascending order of their numbers of entries, at most `most`, and where the entries of each start.
 
-    The processor foresees the end of a short loop if the loop before was as long, which takes a third off the products.
+    The processor predicts the end of a short loop if the previous one was as long: products take a third less time.
     """
     one = np.uint64(1)
     groups = np.zeros(most + 2, dtype=np.uint64)
     for i in range(len(counts)):
-        if counts[i]:  # samples without entries have no loop, and may be most
+        if counts[i]:  # samples without entries, which may be most, have no loop
             groups[np.uint64(counts[i]) + one] += one
     entries = np.zeros(most + 2, dtype=np.uint64)
     for k in range(most + 1):
@@ -162,9 +162,9 @@ def _add_products_within(
     start: int,
     out: np.ndarray,
 ) -> None:
-    """out[b, a] += the product of the columns at positions start + b and a of one part, which has no entry twice."""
+    """out[b, a] += the product of the columns at positions start + b and a of one part, which has each entry once."""
     one, two, width, first = np.uint64(1), np.uint64(2), np.uint64(out.shape[1]), np.uint64(start)
-    flat = out.reshape(-1)  # a view of a row for each entry would take as long as its products
+    flat = out.reshape(-1)  # flat, since making a row for each entry would take as long as its products
     begin = np.uint64(0)
     for count in range(np.uint64(1), np.uint64(len(groups)) - one):
         for rank in range(groups[count], groups[count + one]):
@@ -175,7 +175,7 @@ def _add_products_within(
                 row = (np.uint64(positions[p]) - first) * width
                 value = values[p] * weight
                 q = begin
-                while q < p:  # two at a time: these loops are short, and there are many
+                while q < p:  # two entries at a time, since these loops are short and many
                     flat[row + np.uint64(positions[q])] += value * values[q]
                     flat[row + np.uint64(positions[q + one])] += value * values[q + one]
                     q += two

@@ -23,14 +23,14 @@ __all__ = [
     "storage_of",
 ]
 
-_ALL = np.empty(0, dtype=np.intp)  # columns, where all are meant
+_ALL = np.empty(0, dtype=np.intp)  # stands for all columns
 
 
 class Storage(ABC):
     """A matrix A (n x m) that is only read; every product is accumulated and returned in float64."""
 
     shape: tuple[int, int]
-    n_stored: int  # stored numbers, the cost of one product
+    n_stored: int  # number of stored values, to which the cost of a product is proportional
     read: np.ndarray | None = None  # the columns that are not known to be zero; None for all
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Storage(ABC):
 
     @abstractmethod
     def rmatvec(self, r: np.ndarray, columns: np.ndarray | None = None) -> np.ndarray:
-        """A' r, or the rows of it that belong to `columns`."""
+        """A' r, or its entries for `columns`."""
 
     @abstractmethod
     def columns(self, indices: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ class Storage(ABC):
 
     @abstractmethod
     def restricted(self, columns: np.ndarray) -> "Storage":
-        """The chosen columns alone, stored the same way."""
+        """Only the chosen columns, stored the same way."""
 
 
 class DenseStorage(Storage):
@@ -121,7 +121,7 @@ class DenseStorage(Storage):
         return V if self._weights is None else (self._weights * V.T).T
 
     def _tiles(self, columns: np.ndarray | None) -> Iterator[tuple[slice, Any, np.ndarray]]:
-        """Rows, columns and the tile of them, before weights, of all columns or of some."""
+        """Tiles of all or some columns, without weights, with their rows and columns."""
         for rows, part in tiles(self.shape[0], self.shape[1] if columns is None else len(columns)):
             indices = part if columns is None else columns[part]
             yield rows, indices, self._block(rows, indices)
@@ -132,31 +132,31 @@ class DenseStorage(Storage):
 
 
 class Compressed:
-    """A sparse matrix by columns and by rows, each once it is needed; all storages of the same samples share it."""
+    """A sparse matrix stored by columns and by rows, each made when needed; storages of the same samples share it."""
 
     def __init__(self, matrix: MatrixLike):
         if sp.issparse(matrix) and matrix.format == "csc" and not matrix.has_sorted_indices:
             matrix = matrix.sorted_indices()  # products of columns read their samples in ascending order
         self._given_by_rows = sp.issparse(matrix) and matrix.format == "csr"
-        if self._given_by_rows:  # what is given replaces a property below
+        if self._given_by_rows:  # the given matrix replaces one of the properties below
             self.rows = sp.csr_array(matrix)
         else:
             self.columns = matrix if isinstance(matrix, sp.csc_array) else sp.csc_array(matrix)
         self.shape: tuple[int, int] = matrix.shape
 
     def forget_columns(self) -> None:
-        """Free the columns, if they can be had from the rows again."""
+        """Free the columns, if they can be made from the rows again."""
         if self._given_by_rows:
             self.__dict__.pop("columns", None)
 
     @cached_property
     def columns(self) -> sp.csc_array:
-        """For products of few columns, and inner products."""
+        """The matrix by columns, for products of few columns, and inner products."""
         return self.rows.tocsc()
 
     @cached_property
     def rows(self) -> sp.csr_array:
-        """For products with many vectors: a row of scores is read and written once."""
+        """The matrix by rows, for products with many vectors: a row of scores is read and written once."""
         return self.columns.tocsr()
 
 
@@ -210,18 +210,18 @@ class SparseStorage(Storage):
         return SparseStorage(self.stored.columns[:, columns], None if self.weights is None else self.weights[columns])
 
     def gram(self, sample_weights: np.ndarray | None) -> SparseGram:
-        """Products of a growing selection of columns, weighted by sample."""
+        """Inner products of a growing selection of columns, with weights of the samples."""
         sample_weights = np.ones(self.shape[0]) if sample_weights is None else sample_weights
         return SparseGram(self._arrays, sample_weights, self.weights)
 
     def square_norms(self, sample_weights: np.ndarray) -> np.ndarray:
-        """The diagonal of the matrix' product with itself, weighted by sample."""
+        """Squared norms of the columns, with weights of the samples."""
         out = np.empty(self.shape[1])
         _square_columns(*self._arrays, sample_weights, out)
         return out if self.weights is None else out * self.weights**2
 
     def quadratic_forms(self, Q: np.ndarray) -> np.ndarray:
-        """a'Q a of every column a, Q symmetric."""
+        """a'Q a of every column a, for a symmetric Q."""
         out = np.empty(self.shape[1])
         _quadratic_columns(*self._arrays, Q, out)
         return out if self.weights is None else out * self.weights**2
@@ -288,8 +288,8 @@ def _dot_columns(
             column = columns[a] if some else a
             p, stop = np.uint64(indptr[column]), np.uint64(indptr[column + 1])
             paired = stop - ((stop - p) & one)
-            even, odd = 0.0, 0.0  # two sums: an addition need not wait for the one before it
-            while p < paired:  # a range would take a division for each column
+            even, odd = 0.0, 0.0  # two sums, so that an addition need not wait for the one before
+            while p < paired:  # `range` would need a division for each column
                 even += data[p] * r[np.uint64(indices[p])]
                 odd += data[p + one] * r[np.uint64(indices[p + one])]
                 p += two

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PreparedView", "PrimalView", "View"]
 
-_COLUMN_BLOCK = 256  # columns computed at a time when all are needed
+_COLUMN_BLOCK = 256  # number of columns computed at a time when all are needed
 
 
 class View(ABC):
@@ -25,8 +25,8 @@ class View(ABC):
     """
 
     shape: tuple[int, int]
-    n_stored: int  # stored numbers, the cost of a product with M
-    passes_for_columns: int = 0  # products with the whole view that columns of M, computed together, take
+    n_stored: int  # number of stored values, to which the cost of a product with M is proportional
+    passes_for_columns: int = 0  # number of products with the whole view that it takes to compute columns of M together
     columns_are_samples: bool = False  # whether column i of M is the sample of row i, as in a kernel matrix
 
     @abstractmethod
@@ -67,14 +67,14 @@ class View(ABC):
 class PreparedView(View):
     """A view of prepared samples that can prepare new ones.
 
-    `unit` is the mean squared norm of samples that no norm has divided, otherwise 1: what ridges are multiples of.
+    Ridges are multiples of `unit`: the mean squared norm of the samples if they are not divided by a norm, otherwise 1.
     """
 
     unit: float = 1.0
 
     @abstractmethod
     def reweighted(self, factors: Any) -> "PreparedView":
-        """The view with every sample times a factor of its own (n,)."""
+        """The view with every sample multiplied by its factor (n,)."""
 
     @abstractmethod
     def projector(self, rotations: np.ndarray) -> "Projector":
@@ -90,7 +90,7 @@ class PrimalView(PreparedView):
     @property
     @abstractmethod
     def varying(self) -> np.ndarray:
-        """All features but constant columns, if columns are scaled: these have nothing to be divided by."""
+        """All features or, if columns are scaled, those that vary: constant ones have no spread to divide by."""
 
     @property
     @abstractmethod
