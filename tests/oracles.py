@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import cvxpy as cp
 import numpy as np
+from scipy.linalg import block_diag, eigh
 
 
 def objective(X, K, w, e, k, mu, gamma):
@@ -90,6 +91,17 @@ def prepare_kernel(K, center=True, scale="rows"):
         d = np.sqrt(np.diag(K))
         K = K / np.outer(d, d)
     return K
+
+
+def shared_problem(matrices, ridges, n_components):
+    """sum over u != v of C_vu w_u = sigma (C_vv + lambda_v) w_v, as one generalised symmetric eigenproblem."""
+    everything = np.hstack(matrices)
+    right = block_diag(*(A.T @ A for A in matrices))
+    left = everything.T @ everything - right
+    right += np.diag(np.concatenate([np.full(A.shape[1], ridge) for A, ridge in zip(matrices, ridges, strict=True)]))
+    values, W = eigh(left, right)
+    order = np.argsort(-values)[:n_components]
+    return values[order], everything @ W[:, order]
 
 
 def deflate_features(X, w):

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
-import scca.factors._sample_weights as module
 import scipy.sparse as sp
 
-from scca.factors import balanced_factors, shared_factors
+from scca import SparseCCA
+from scca.factors import constants
+from scca.factors.fit import find
+from scca.factors.large import balanced_factors, shared_factors
+from scca.samples import Groups, Views
 from scca.views import LinearKernelView, Preparation, StoredKernelView
 
 
@@ -23,18 +26,22 @@ def rare(rng):
     return common, [Preparation.fit(X).transform(X) for X in views]
 
 
-def test_few_samples_are_not_weighted(rare):
+def test_few_samples_are_not_weighted(rare, monkeypatch):
     views = rare[1]
-    one, other = balanced_factors(views, 3, [0.3] * 2), shared_factors(views, 3, [0.3] * 2)
-    assert one.scores.tobytes() == other.scores.tobytes()
+    data = tuple(view.columns(np.arange(30)) for view in views)
+    model = SparseCCA(3, ridge=0.3, center=False, scale=None, feature_weights=None)
+    prepared, settings = model.prepare_views(Views(data, Groups.of(None, 600))), model._settings()
+    plain, weighted = shared_factors(prepared.views, 3, [0.3] * 2), balanced_factors(prepared.views, 3, [0.3] * 2)
+    assert find(prepared, 3, settings).scores.tobytes() == (plain.scores * plain.values).tobytes()
+    monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 600)
+    assert find(prepared, 3, settings).scores.tobytes() == (weighted.scores * weighted.values).tobytes()
 
 
-def test_what_all_samples_share_is_found_among_what_few_share(rare, monkeypatch):
+def test_what_all_samples_share_is_found_among_what_few_share(rare):
     common, views = rare
-    monkeypatch.setattr(module, "_MANY", 0)
     shares = []
-    for find in (shared_factors, balanced_factors):
-        T = find(views, 3, [0.3] * 2).scores
+    for find_ in (shared_factors, balanced_factors):
+        T = find_(views, 3, [0.3] * 2).scores
         shares.append(np.linalg.norm(T.T @ common) / np.linalg.norm(common))
     assert shares[0] < 0.3  # three of the rare ones come first
     assert shares[1] > 0.7
@@ -43,8 +50,7 @@ def test_what_all_samples_share_is_found_among_what_few_share(rare, monkeypatch)
 def test_factors_solve_the_weighted_problem(rare, monkeypatch):
     """With the weights of the last round, those of one round being 1 / (leverage + 0.1), square rooted for damping."""
     views = rare[1]
-    monkeypatch.setattr(module, "_MANY", 0)
-    monkeypatch.setattr(module, "_ROUNDS", 1)
+    monkeypatch.setattr(constants, "WEIGHTING_ROUNDS", 1)
     first = shared_factors(views, 3, [0.3] * 2)
     leverage = np.sum((first.scores * first.values) ** 2, axis=1)
     weights = 1 / np.sqrt(leverage / leverage.mean() + 0.1)
@@ -59,8 +65,7 @@ def test_factors_solve_the_weighted_problem(rare, monkeypatch):
     np.testing.assert_allclose(found.scores.T @ found.scores, np.eye(3), atol=1e-12)
 
 
-def test_without_anything_shared_there_are_no_factors(monkeypatch):
-    monkeypatch.setattr(module, "_MANY", 0)
+def test_without_anything_shared_there_are_no_factors():
     X, Y = np.zeros((2, 8, 1))
     X[:4], Y[::2] = 1.0, 1.0  # orthogonal once centred
     views = [Preparation.fit(M).transform(M) for M in (X, Y)]

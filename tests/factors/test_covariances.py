@@ -4,13 +4,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-import scca.factors._covariances as covariances
-import scca.factors._shared as module
 import scipy.sparse as sp
-from scca.factors._covariances import covariance
 
+import scca.factors.find as module
+import scca.factors.products as products
 import scca.parallel._tasks as working
-from scca.factors import shared_factors
+from scca.factors import constants
+from scca.factors.large import shared_factors
+from scca.factors.products import covariance
 from scca.views import Preparation
 
 
@@ -46,7 +47,7 @@ def test_covariances_are_products_of_the_prepared_views(words, stores, center):
 @pytest.mark.parametrize("store", [sp.csr_array, np.asarray])
 @pytest.mark.parametrize("per_task", [512, 7])
 def test_covariances_of_a_view_with_itself_are_whole(words, store, per_task, monkeypatch, rng):
-    monkeypatch.setattr(covariances, "_FEATURES_PER_TASK", per_task)
+    monkeypatch.setattr(products, "_FEATURES_PER_TASK", per_task)
     view = prepared(store(words[0])).reweighted(np.linspace(0.5, 2, 400))
     expected = as_matrix(view).T @ as_matrix(view)
     for kept in (np.arange(60), np.sort(rng.permutation(60)[:30]), rng.permutation(60)[:30], np.arange(1)):
@@ -81,11 +82,11 @@ def test_only_the_features_that_vary_most_are_used(words, monkeypatch):
     leading = [np.sort(np.argsort(-s)[:40]) for s in squares]
     shares = [s[kept].sum() / s.sum() for s, kept in zip(squares, leading, strict=True)]
     monkeypatch.setattr(module, "_FEW", 0)
-    monkeypatch.setattr(module, "_MOST_FEATURES", 40)
+    monkeypatch.setattr(constants, "MOST_FEATURES", 40)
     views = [prepared(sp.csr_array(X)) for X in words]
-    monkeypatch.setattr(module, "_MOST_OF_VARIANCE", min(shares) - 0.01)
+    monkeypatch.setattr(constants, "MOST_VARIANCE", min(shares) - 0.01)
     few = shared_factors(views, 3, [0.3, 0.3])
-    monkeypatch.setattr(module, "_MOST_OF_VARIANCE", max(shares) + 0.01)
+    monkeypatch.setattr(constants, "MOST_VARIANCE", max(shares) + 0.01)
     every = shared_factors(views, 3, [0.3, 0.3])
     monkeypatch.setattr(module, "_FEW", 3000)
     restricted = [view.restricted(kept) for view, kept in zip(views, leading, strict=True)]

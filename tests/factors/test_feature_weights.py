@@ -1,16 +1,18 @@
 """Feature weights against regressions that really leave samples out, and what they do to a model."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from oracles import prepare
-from scca.factors._weights import elimination, held_out_gain, shared_weights
 from sklearn.kernel_ridge import KernelRidge
 
-from scca import KernelCCA, SparseCCA
+from scca import AnchoredCCA, KernelCCA, SparseCCA
 from scca.datasets import load_trilingual, make_planted
+from scca.factors import constants
+from scca.factors.prepare import elimination, held_out_gain, shared_weights
 from scca.text import TextVectorizer
 from scca.views import Preparation
 
@@ -19,8 +21,8 @@ def prepared(X, **preparation):
     return Preparation.fit(X, **preparation).transform(X)
 
 
-ANCHORED = {"anchors": "cross-energy"}
-modes = pytest.mark.parametrize("mode", [{"held_out": 0}, ANCHORED], ids=["factors", "anchored"])
+anchored = partial(AnchoredCCA, anchors="cross-energy", feature_weights="shared", scale="auto")
+modes = pytest.mark.parametrize("model", [partial(SparseCCA, held_out=0), anchored], ids=["factors", "anchored"])
 
 
 @pytest.fixture
@@ -63,11 +65,11 @@ def test_held_out_r2_is_that_of_regressions_without_the_sample(views, store):
 def test_a_constant_feature_keeps_the_least_weight(views):
     X, Y = views
     X[:, 8] = 3.0
-    x_weights, y_weights = shared_weights(prepared(X, scale=None), prepared(Y, scale=None))
+    x_weights, y_weights = shared_weights([prepared(X, scale=None), prepared(Y, scale=None)])
     assert x_weights[8] == pytest.approx(0.02**0.25)
     assert np.isfinite(x_weights).all()
     assert np.isfinite(y_weights).all()
-    assert shared_weights(prepared(X), Y @ Y.T)[1] is None
+    assert shared_weights([prepared(X), Y @ Y.T])[1] is None
 
 
 @pytest.mark.parametrize("representation", ["primal-dual", "dual-primal", "primal-primal", "dual-dual"])
@@ -75,10 +77,10 @@ def test_a_constant_feature_keeps_the_least_weight(views):
 def test_a_weighted_model_is_that_of_weighted_data(views, store, representation):
     """Anchored; factors read chosen features only, whose weights test_factors.py multiplies by hand."""
     X, Y = views
-    settings = {"representation": representation, "tol": 1e-9, "scale": "rows", **ANCHORED}
-    model = SparseCCA(3, **settings).fit(store(X), store(Y))
+    settings = {"representation": representation, "tol": 1e-9, "scale": "rows"}
+    model = anchored(3, **settings).fit(store(X), store(Y))
     weighted = X * model.x_feature_weights_, Y * model.y_feature_weights_
-    plain = SparseCCA(3, feature_weights=None, **settings).fit(*weighted)
+    plain = anchored(3, feature_weights=None, **settings).fit(*weighted)
     np.testing.assert_allclose(model.x_weights_, plain.x_weights_, atol=1e-7)
     new = np.random.default_rng(0).standard_normal(X.shape), np.random.default_rng(1).standard_normal(Y.shape)
     found = model.transform_pair(*map(store, new))
@@ -88,28 +90,30 @@ def test_a_weighted_model_is_that_of_weighted_data(views, store, representation)
 
 
 @modes
-def test_swapping_the_views_swaps_the_weights(views, mode):
+def test_swapping_the_views_swaps_the_weights(views, model):
     X, Y = views
-    one = SparseCCA(1, **mode).fit(X, Y)
-    other = SparseCCA(1, **mode).fit(Y, X)
+    one, other = model(1).fit(X, Y), model(1).fit(Y, X)
     np.testing.assert_allclose(one.x_feature_weights_, other.y_feature_weights_, rtol=1e-12)
 
 
 @modes
-def test_chosen_features_are_all_that_is_read(views, mode):
+def test_chosen_features_are_all_that_is_read(views, model):
     X, Y = views
-    model = SparseCCA(2, n_features=3, mu="auto*0.1", **mode).fit(X, Y)
-    for weights in (model.x_feature_weights_, model.y_feature_weights_):
+    fitted = model(2, n_features=3, mu="auto*0.1").fit(X, Y)
+    for weights in (fitted.x_feature_weights_, fitted.y_feature_weights_):
         assert np.count_nonzero(weights) == 3
-    unread = model.x_feature_weights_ == 0
-    np.testing.assert_allclose(model.transform(X + unread * 50.0), model.transform(X), atol=1e-12)
+    unread = fitted.x_feature_weights_ == 0
+    np.testing.assert_allclose(fitted.transform(X + unread * 50.0), fitted.transform(X), atol=1e-12)
 
 
 @modes
-def test_planted_features_are_chosen(mode):
+def test_planted_features_are_chosen(model):
     made = make_planted(120, 150, 100, n_factors=1, n_active=6, strength=1.5, random_state=1)
-    model = SparseCCA(1, n_features=6, **mode).fit(*made.views)
-    for weights, loadings in ((model.x_feature_weights_, made.x_loadings), (model.y_feature_weights_, made.y_loadings)):
+    fitted = model(1, n_features=6).fit(*made.views)
+    for weights, loadings in (
+        (fitted.x_feature_weights_, made.x_loadings),
+        (fitted.y_feature_weights_, made.y_loadings),
+    ):
         planted = np.flatnonzero(loadings.any(axis=1))
         assert np.isin(np.flatnonzero(weights), planted).all()
         assert np.count_nonzero(weights) >= 5  # of the six; a factor may leave one without a weight
@@ -118,13 +122,13 @@ def test_planted_features_are_chosen(mode):
 def test_elimination_ends_with_the_features_asked_for(rng):
     made = make_planted(40, 200, 120, n_factors=1, n_active=6, strength=1.5, random_state=1)
     views = [prepared(view) for view in made.views]
-    rounds = [[np.flatnonzero(weights) for weights in pair] for pair in elimination(*views, 60)]
+    rounds = [[np.flatnonzero(weights) for weights in pair] for pair in elimination(views, 60)]
     assert [[len(kept) for kept in pair] for pair in rounds] == [[200, 120], [140, 84], [98, 60], [68, 60], [60, 60]]
     for before, after in pairwise(rounds):
         assert all(np.isin(new, old).all() for old, new in zip(before, after, strict=True))
-    for found, expected in zip(shared_weights(*views, 60), rounds[-1], strict=True):
+    for found, expected in zip(shared_weights(views, 60), rounds[-1], strict=True):
         np.testing.assert_array_equal(np.flatnonzero(found), expected)
-    share = shared_weights(*views, 0.15)  # but no fewer than half as many as pairs
+    share = shared_weights(views, 0.15)  # but no fewer than half as many as pairs
     assert [np.count_nonzero(weights) for weights in share] == [30, 20]
 
 
@@ -133,21 +137,19 @@ def test_elimination_ends_with_the_features_asked_for(rng):
 def test_features_left_are_judged_as_if_there_were_no_others(rng, store, scale):
     """Dropping features is the same as never having had them: norms are those over the features left."""
     X, Y = rng.standard_normal((30, 80)), rng.standard_normal((30, 70))
-    first, second = shared_weights(prepared(store(X), scale=scale), prepared(store(Y), scale=scale), 60)
+    first, second = shared_weights([prepared(store(V), scale=scale) for V in (X, Y)], 60)
     left = [np.flatnonzero(weights) for weights in (first, second)]
-    again = shared_weights(*(prepared(store(V[:, kept]), scale=scale) for V, kept in zip((X, Y), left, strict=True)))
+    again = shared_weights([prepared(store(V[:, kept]), scale=scale) for V, kept in zip((X, Y), left, strict=True)])
     np.testing.assert_allclose(first[left[0]], again[0], rtol=1e-9)
     np.testing.assert_allclose(second[left[1]], again[1], rtol=1e-9)
 
 
 def test_many_pairs_are_sampled(monkeypatch, rng):
-    import scca.factors._preparing as module
-
     X, Y = rng.standard_normal((60, 5)), rng.standard_normal((60, 4))
-    monkeypatch.setattr(module, "MOST_PAIRS", 20)
+    monkeypatch.setattr(constants, "MOST_WEIGHED", 20)
     rows = np.unique(np.linspace(0, 59, 20).astype(int))
-    few = shared_weights(prepared(X[rows]), prepared(Y[rows]))
-    np.testing.assert_array_equal(SparseCCA(1, scale="rows", **ANCHORED).fit(X, Y).x_feature_weights_, few[0])
+    few = shared_weights([prepared(X[rows]), prepared(Y[rows])])
+    np.testing.assert_array_equal(anchored(1, scale="rows").fit(X, Y).x_feature_weights_, few[0])
 
 
 @pytest.mark.parametrize("n_components", [10, 40])
@@ -171,5 +173,6 @@ def test_bad_settings_are_refused(views):
     for value in (0, 1.5, "all"):
         with pytest.raises(ValueError, match="n_features must be"):
             SparseCCA(1, n_features=value).fit(*views)
-    with pytest.raises(ValueError, match="n_features must be"):
-        KernelCCA(1, feature_weights="shared", n_features="auto").fit(*views)
+    for model in (KernelCCA, AnchoredCCA):
+        with pytest.raises(ValueError, match="n_features must be"):
+            model(1, feature_weights="shared", n_features="auto").fit(*views)

@@ -1,19 +1,19 @@
 """What pairs left out tell: correlations without a leak, intervals, the test against permuted pairs, the count."""
 
+from functools import partial
 from itertools import permutations
 
 import numpy as np
 import pytest
-from scca.factors._held_out import _correlations, _repeats, held_out_correlations
-from scca.factors._sharing import Sharing, count_shared, p_values, refitted_test
-from scca.factors._verdict import verdict
 from repeats import few_or_many
 from scipy.stats import binom
 
-from scca import DataWarning, EvidenceWarning, SparseCCA, SparseCCACV
+from scca import DataWarning, EvidenceWarning, Kernel, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
-from scca.factors import associations, window_strengths
-from scca.samples import Groups, Pairs
+from scca.factors import chance, constants, fit, prepare
+from scca.factors.chance import Sharing, associations, p_values, refitted_test, verdict, window_strengths
+from scca.factors.hold_out import _correlations, _repeats, held_out_correlations
+from scca.samples import Groups, Views
 
 # the factors' strength is that of each separately: below, one of three may be lost in half of the pairs
 PLANTED = {"n_active": 8, "strength": 2.0}
@@ -23,6 +23,10 @@ quietly = pytest.mark.filterwarnings("ignore::scca.EvidenceWarning")
 def noise(seed, n=60, p=12, q=10):
     rng = np.random.default_rng(seed)
     return rng.standard_normal((n, p)), rng.standard_normal((n, q))
+
+
+def views_of(X, Y):
+    return Views((X, Y), alone(len(X)))
 
 
 def random_state():
@@ -73,7 +77,7 @@ class TestPValues:
         A = rng.standard_normal((15, n_components))
         B = 0.5 * A + rng.standard_normal((15, n_components))
         orders = [rng.permutation(15) for _ in range(199)]
-        found = p_values(A, B, drawn(orders), rng)
+        found = p_values([A, B], drawn(orders), rng)
         for j in range(n_components):
             as_large = sum(strength(A, B[order], j) >= strength(A, B, j) - 1e-12 for order in orders)
             assert found[j] == (1 + as_large) / 200
@@ -82,7 +86,7 @@ class TestPValues:
         """Six pairs have 720 of them; 199 drawn ones leave a standard error of at most .036, 4 of which are allowed."""
         rng = np.random.default_rng(6)
         A, B = rng.standard_normal((2, 6, 2))
-        found = p_values(A, B, alone(6), np.random.default_rng(0))
+        found = p_values([A, B], alone(6), np.random.default_rng(0))
         for j in range(2):
             everything = [strength(A, B[list(order)], j) for order in permutations(range(6))]
             exact = np.mean(np.array(everything) >= strength(A, B, j) - 1e-12)
@@ -94,12 +98,12 @@ class TestPValues:
         rng = np.random.default_rng(1)
         A, B = rng.standard_normal((2, 40, 9))
         B[:, 6] = A[:, 6]
-        p = p_values(A, B, alone(40), np.random.default_rng(0))
+        p = p_values([A, B], alone(40), np.random.default_rng(0))
         assert (p[2:7] <= 2 / 200).all()
         assert min(p[0], p[1], p[7], p[8]) > 0.05
 
     def test_a_score_that_does_not_vary_is_chance(self):
-        p = p_values(np.ones((8, 2)), np.arange(16.0).reshape(8, 2), alone(8), np.random.default_rng(0))
+        p = p_values([np.ones((8, 2)), np.arange(16.0).reshape(8, 2)], alone(8), np.random.default_rng(0))
         assert (p == 1).all()
 
     @few_or_many(100, 400)
@@ -109,7 +113,7 @@ class TestPValues:
         for seed in range(n_sets):
             rng = np.random.default_rng(seed)
             A, B = rng.standard_normal((2, 10, 2))
-            small += p_values(A, B, alone(10), rng)[0] <= 0.05
+            small += p_values([A, B], alone(10), rng)[0] <= 0.05
         low, high = binom.interval(0.999, n_sets, 0.05)
         assert low <= small <= high
 
@@ -128,16 +132,14 @@ class Rows:
 
 
 def whitened_test(monkeypatch, X, Y, groups, seed=0):
-    from scca.factors import _chance as module
-
-    monkeypatch.setattr(module, "_whitened", lambda view, ridge: view.data - view.data.mean(axis=0))
+    monkeypatch.setattr(chance, "_whitened", lambda view, ridge: view.data - view.data.mean(axis=0))
     return refitted_test([Rows(X), Rows(Y)], [0.25, 0.25], groups, np.random.RandomState(seed))
 
 
 class TestRefittedTest:
     def test_is_that_of_factors_found_by_singular_value_decompositions(self, monkeypatch):
         """With as many features as factors, the iteration is exact: fold by fold, order by order."""
-        monkeypatch.setattr("scca.factors._chance._DEPENDENT", 1e-12)  # here in double precision
+        monkeypatch.setattr(chance, "_DEPENDENT", 1e-12)  # here in double precision
         rng = np.random.default_rng(0)
         X, Y = rng.standard_normal((2, 30, 3))
         Y[:, 0] += X[:, 0]
@@ -205,7 +207,7 @@ class TestRefittedTest:
     def test_a_kernel_that_does_not_vary_shares_nothing(self):
         X = np.random.default_rng(0).standard_normal((20, 5))
         with pytest.raises(ValueError, match="nothing in common"):
-            SparseCCA(1, kernel="precomputed", representation="primal-dual").fit(X, np.zeros((20, 20)))
+            SparseCCA(1, kernel="precomputed").fit(X, np.zeros((20, 20)))
 
     @pytest.mark.parametrize(("n", "rank"), [(5, 2), (20_000, 2), (4000, 3000)])
     def test_is_left_to_the_folds_for_too_few_or_too_many_pairs(self, n, rank):
@@ -215,14 +217,10 @@ class TestRefittedTest:
         ("n", "rank", "folds", "partitions"), [(60, 15, 5, 2), (300, 300, 5, 1), (1000, 1000, 2, 1), (2000, 2000, 2, 1)]
     )
     def test_takes_fewer_fits_where_each_takes_longer(self, n, rank, folds, partitions):
-        from scca.factors._sharing import _effort
-
-        assert _effort(alone(n), [rank, rank]) == (folds, partitions)
+        assert chance._effort(alone(n), [rank, rank]) == (folds, partitions)
 
     def test_groups_that_are_left_out_one_by_one_have_one_partition(self):
-        from scca.factors._sharing import _effort
-
-        assert _effort(Groups.of(np.repeat([0, 1, 2, 3], 10), 40), [5, 5]) == (4, 1)
+        assert chance._effort(Groups.of(np.repeat([0, 1, 2, 3], 10), 40), [5, 5]) == (4, 1)
 
 
 class TestCorrelations:
@@ -319,10 +317,10 @@ class TestFolds:
         assert [len(folds) for folds in _repeats(groups, None, np.random.default_rng(0))] == [4]
 
 
-def leading_pair(pairs, train, test):
+def leading_pair(views, train, test):
     """Scores by the leading singular vectors of X'Y, learnt from the pairs `train`."""
     train = np.asarray(train)
-    X, Y = (view - view[train].mean(axis=0) for view in (pairs.X, pairs.Y))
+    X, Y = (view - view[train].mean(axis=0) for view in views.data)
     left, _, right = np.linalg.svd(X[train].T @ Y[train])
     return X[test] @ left[:, :1], Y[test] @ right[:1].T
 
@@ -379,20 +377,16 @@ class TestNoLeak:
 
         A fold's fit to the pairs `train` is asked to score other pairs, which only its training can have changed.
         """
-        from functools import partial
-
-        from scca.factors._steps import held_out_scores
-
         X, Y = noise(1, 50, 8, 8)
         model = SparseCCA(3, n_features=None)
-        scores = partial(held_out_scores, model, model._check_settings(), 3, True, True)
+        scores = partial(fit.held_out_scores, model._settings(), 3, True, True)
         test = np.arange(10)
         train, seen = np.arange(10, 50), []
         for change in (1.0, -3.0):
             A, B = X.copy(), Y.copy()
             A[test[:5]] *= change
             B[test[:5]] += change
-            seen.append(np.array(scores(Pairs(A, B), train, test))[:, 5:])
+            seen.append(np.array(scores(views_of(A, B), train, test))[:, 5:])
         np.testing.assert_array_equal(seen[0], seen[1])
 
 
@@ -450,11 +444,9 @@ class TestGroups:
 
     @quietly
     def test_halves_of_the_feature_budget_have_whole_groups(self, monkeypatch):
-        import scca.factors._budget as module
-
         X, Y, subjects = near_copies(2, p=40)
         halves = []
-        monkeypatch.setattr(module, "_precisions", lambda X, Y, train, test, *rest: halves.append((train, test)) or [])
+        monkeypatch.setattr(fit, "_precisions", lambda views, train, test, *rest: halves.append((train, test)) or [])
         SparseCCA(2, held_out=0).fit(X, Y, groups=subjects)
         assert len(halves) == 2
         for train, test in halves:
@@ -466,7 +458,10 @@ class TestGroups:
         """Copies predict each other's noise; by groups, most of it has the least weight there is."""
         X, Y, subjects = near_copies(3, 20, 5, 30)
         careless, careful = (
-            SparseCCA(1, n_features=None).prepare(X, Y, groups).views["X"].preparation.feature_weights
+            SparseCCA(1, n_features=None)
+            .prepare_views(Views((X, Y), Groups.of(groups, len(X))))
+            .views[0]
+            .preparation.feature_weights
             for groups in (None, subjects)
         )
         least = 0.02**0.25
@@ -483,7 +478,7 @@ class TestGroups:
         monkeypatch.setattr(
             module,
             "fits_of_a_fold",
-            lambda pairs, measure, task: seen.append(task[0][1]) or kept(pairs, measure, task),
+            lambda views, measure, task: seen.append(task[0][1]) or kept(views, measure, task),
         )
         SparseCCACV(1, mu_factors=(1,), ridge_factors=(1,), cv=4, held_out=0).fit(X, Y, groups=subjects)
         assert len(seen) == 4
@@ -559,42 +554,49 @@ class TestVerdict:
         assert all(SparseCCA(1, random_state=seed).fit(X, Y).p_value_ <= 0.05 for seed in range(10))
 
 
-class TestCountShared:
+class TestCount:
+    @staticmethod
+    def count(monkeypatch, scores, views, sharing=None):
+        """How many factors have these scores, a function of the views and of which samples are left out of them."""
+        monkeypatch.setattr(fit, "held_out_scores", lambda settings, n, rotated, in_units, *given: scores(*given))
+        monkeypatch.setattr(constants, "MOST_WORK", 0)  # no test of its own
+        settings = SparseCCA("auto")._settings()
+        return fit._count(prepare(views, settings.reading), settings, sharing)
+
     def scores(self, correlated):
         """Components of which these, by number, agree in both views, whatever is left out."""
         rng = np.random.default_rng(5)
         A, B = rng.standard_normal((2, 60, 8))
         B *= -np.sign(associations(A, B, alone(60)))  # no others hold, not even by chance
         B[:, correlated] = A[:, correlated] + 0.3 * rng.standard_normal((60, len(correlated)))
-        return lambda pairs, train, test: (A[test], B[test])
+        return lambda views, train, test: [A[test], B[test]]
 
     @pytest.mark.parametrize("refitted", [True, False])
     @pytest.mark.parametrize(
         ("correlated", "count"), [([0], 1), ([0, 1, 2], 3), ([0, 2], 3), ([0, 1, 2, 3, 4], 5), ([3], 4), ([], 1)]
     )
-    def test_those_before_the_first_after_which_all_is_chance(self, correlated, count, refitted):
-        pairs = Pairs(*noise(0), ())
+    def test_those_before_the_first_after_which_all_is_chance(self, monkeypatch, correlated, count, refitted):
         # what five independent associations of chance have, each with a variance of 1
         null = window_strengths(np.random.default_rng(0).standard_normal((199, 5)))[:, 0]
         sharing = Sharing(0.005, null, [alone(60).parts(5, np.random.default_rng(0))]) if refitted else None
-        assert count_shared(self.scores(correlated), pairs, sharing, random_state()) == count
+        assert self.count(monkeypatch, self.scores(correlated), views_of(*noise(0)), sharing) == count
 
-    def test_without_refits_learns_from_one_half_and_counts_on_the_other(self):
+    def test_without_refits_learns_from_one_half_and_counts_on_the_other(self, monkeypatch):
         halves = []
 
-        def scores(pairs, train, test):
+        def scores(views, train, test):
             halves.append((train, test))
-            return pairs.X[test][:, :2], pairs.Y[test][:, :2]
+            return [data[test][:, :2] for data in views.data]
 
-        count_shared(scores, Pairs(*noise(0), ()), None, random_state())
+        self.count(monkeypatch, scores, views_of(*noise(0)))
         ((train, test),) = halves
         assert len(train) == len(test) == 30
         assert sorted([*np.asarray(train), *test]) == list(range(60))
 
     @pytest.mark.parametrize("n", [2, 5])
-    def test_too_few_pairs_to_leave_any_out_have_one(self, n):
-        pairs = Pairs(*(view[:n] for view in noise(0)), ())
-        assert count_shared(None, pairs, None, random_state()) == 1  # scores, which is no function, is not asked
+    def test_too_few_pairs_to_leave_any_out_have_one(self, monkeypatch, n):
+        # scores, which is no function, is not asked
+        assert self.count(monkeypatch, None, views_of(*(view[:n] for view in noise(0)))) == 1
 
 
 class TestAuto:
@@ -628,7 +630,8 @@ class TestAuto:
 
     def test_how_weights_are_rendered_does_not_change_the_number(self):
         X, Y = make_planted(200, 40, 30, n_factors=3, random_state=1, **PLANTED).views
-        settings = ({}, {"rendering": "dense"}, {"mu": "auto*5"}, {"representation": "primal-dual"})
+        on_samples = {"kernel": Kernel("polynomial", degree=1, coef0=0, gamma=1)}  # which is linear
+        settings = ({}, {"rendering": "dense"}, {"mu": "auto*5"}, on_samples)
         assert {SparseCCA("auto", held_out=0, **given).fit(X, Y).n_components_ for given in settings} == {3}
 
     def test_a_kernel_that_is_not_linear(self):
@@ -667,7 +670,7 @@ class TestSettings:
         assert SparseCCA(1, held_out=2).fit(*noise(0)).n_folds_ == 2
 
     def test_too_few_pairs_to_leave_any_out_are_nan(self):
-        found = held_out_correlations(leading_pair, Pairs(*noise(0, n=5)), 2, None, None, random_state(), True)
+        found = held_out_correlations(leading_pair, views_of(*noise(0, n=5)), 2, None, None, random_state(), True)
         assert np.isnan(found.correlations).all()
         assert np.isnan(found.intervals).all()
         assert np.isnan(found.p_value)
@@ -677,8 +680,8 @@ class TestSettings:
         """Everything that is learnt is learnt from other pairs; within the central 99.9 %."""
 
         def p_value(seed):
-            pairs = Pairs(*noise(seed, n=16, p=3, q=3))
-            return held_out_correlations(leading_pair, pairs, 1, 2, None, np.random.RandomState(seed), True).p_value
+            views = views_of(*noise(seed, n=16, p=3, q=3))
+            return held_out_correlations(leading_pair, views, 1, 2, None, np.random.RandomState(seed), True).p_value
 
         low, high = binom.interval(0.999, 200, 0.05)
         assert low <= sum(p_value(seed) <= 0.05 for seed in range(200)) <= high

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from scca.factors import _whitened
+import scca.factors.find as module
 from scca.factors._lanczos import leading_eigenvectors
-from scca.factors._whitened import of_two
+from scca.factors.find import of_two
 
 
 def spectrum(values, seed=0):
@@ -41,11 +41,9 @@ def test_too_close_eigenvalues_are_left_to_others():
 def test_singular_vectors_do_not_depend_on_how_they_are_found(rng, monkeypatch, shape):
     M = rng.standard_normal(shape) * 0.97 ** np.arange(shape[1])
     expected, Z = of_two(M, 5)
-    monkeypatch.setattr(_whitened, "_MANY", 100)
+    monkeypatch.setattr(module, "_MANY", 100)
     calls = []
-    monkeypatch.setattr(
-        _whitened, "leading_eigenvectors", lambda *given: calls.append(1) or leading_eigenvectors(*given)
-    )
+    monkeypatch.setattr(module, "leading_eigenvectors", lambda *given: calls.append(1) or leading_eigenvectors(*given))
     found, W = of_two(M, 5)
     assert calls
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -55,6 +53,6 @@ def test_singular_vectors_do_not_depend_on_how_they_are_found(rng, monkeypatch, 
 def test_what_an_iteration_does_not_find_is_decomposed(rng, monkeypatch):
     M = rng.standard_normal((200, 200))
     expected, _ = of_two(M, 3)
-    monkeypatch.setattr(_whitened, "_MANY", 100)
-    monkeypatch.setattr(_whitened, "leading_eigenvectors", lambda *_: None)
+    monkeypatch.setattr(module, "_MANY", 100)
+    monkeypatch.setattr(module, "leading_eigenvectors", lambda *_: None)
     np.testing.assert_array_equal(of_two(M, 3)[0], expected)

@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-import scca.factors._grams as inner_products
-import scca.factors._nets as module
-import scca.factors._products as products
 import scipy.sparse as sp
-from scca.factors._grams import grams
 from sklearn.exceptions import ConvergenceWarning
 
+import scca.factors.products as products
 import scca.parallel._tasks as working
 from scca import solve_component
-from scca.factors import Nets
+from scca.factors.products import grams
+from scca.factors.selection import Nets
 from scca.views import LinearKernelView, Preparation, StoredKernelView
 
 RIDGE = 0.3
@@ -26,8 +24,7 @@ def T(rng):
 def view(request, rng, monkeypatch):
     """Few rows, coordinates and products at a time, so that none is the whole."""
     monkeypatch.setattr(products, "_ROWS", 7)
-    monkeypatch.setattr(inner_products, "_AT_ONCE", 5)
-    monkeypatch.setattr(module, "_FIRST", 3)
+    monkeypatch.setattr(products, "_AT_ONCE", 5)
     X = np.maximum(rng.standard_normal((60, 40)) - 0.5, 0)
     X[:, 7] = X[:, 3]
     features = Preparation.fit(X).transform(X)
@@ -42,7 +39,7 @@ def as_matrix(view):
 
 
 def nets_of(view, T, **effort):
-    effort = {"tol": 1e-10, "max_iter": 1000} | effort
+    effort = {"tol": 1e-10, "max_iter": 1000, "room": 3} | effort
     return Nets(view, view.rmatmat(T), np.sum(T**2, axis=0), RIDGE, **effort)
 
 

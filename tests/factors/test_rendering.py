@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from scca.factors import weigh_features
+from scca.factors.refit import weigh_features
 from scca.views import Preparation
 
 

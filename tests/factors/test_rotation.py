@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ortho_group
 
-from scca.factors import _rotation, equalized, varimax
+from scca.factors.find import _gradient_by_moments, _gradient_by_rows, equalized, varimax
 
 
 def criterion(B):
@@ -84,11 +84,11 @@ class TestEqualized:
 
 
 def test_gradient_by_moments_is_the_gradient(rng, monkeypatch):
-    monkeypatch.setattr("scca._arrays._TILE_ENTRIES", 100)
+    monkeypatch.setattr("scca.samples._views._TILE_ENTRIES", 100)
     L = rng.standard_normal((300, 5)) ** 3
     R = np.linalg.qr(rng.standard_normal((5, 5)))[0]
-    expected = _rotation._gradient_by_rows(L, 400)(R)
-    found = _rotation._gradient_by_moments(L, 400)(R)
+    expected = _gradient_by_rows(L, 400)(R)
+    found = _gradient_by_moments(L, 400)(R)
     np.testing.assert_allclose(found, expected, atol=1e-12 * np.abs(expected).max())
 
 
@@ -98,7 +98,7 @@ def test_rows_of_zeros_count_although_they_are_left_out(rng, n_factors):
     L = np.zeros((400, n_factors))
     L[::2] = rng.standard_normal((200, n_factors)) ** 3
     R, direction = np.linalg.qr(rng.standard_normal((n_factors, n_factors)))[0], rng.standard_normal(L.shape[1:] * 2)
-    gradient = _rotation._gradient_by_moments if n_factors < 10 else _rotation._gradient_by_rows
+    gradient = _gradient_by_moments if n_factors < 10 else _gradient_by_rows
     step = 1e-5
     slope = (criterion(L @ (R + step * direction)) - criterion(L @ (R - step * direction))) / (2 * step)
     found = 4 * np.sum(gradient(L[::2], len(L))(R) * direction) / len(L)

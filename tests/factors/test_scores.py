@@ -2,15 +2,17 @@
 
 import numpy as np
 import pytest
-import scca.factors._products as products
-import scca.factors._scores as module
 import scipy.sparse as sp
 from numpy.testing import assert_allclose
-from scca.factors._sample_weights import balanced_factors
 
+import scca.factors.find as finding
+import scca.factors.products as module
+import scca.factors.refit as refitting
 import scca.parallel._tasks as working
 from scca import SparseCCA
-from scca.factors import column_products, correlations, inner_products, scores_of
+from scca.factors import constants
+from scca.factors.large import balanced_factors
+from scca.factors.products import column_products, correlations, inner_products, scores_of
 from scca.views import Preparation
 
 
@@ -30,9 +32,9 @@ def weights(rng):
 def unstored(monkeypatch):
     """No scores are stored, and few rows computed at a time."""
     monkeypatch.setattr(module, "_MOST_STORED", 0)
-    monkeypatch.setattr(module, "_ROWS", 4)
+    monkeypatch.setattr(module, "_POOLED_ROWS", 4)
     monkeypatch.setattr(module, "_PER_LANE", 2)
-    monkeypatch.setattr(products, "_ROWS", 6)
+    monkeypatch.setattr(module, "_ROWS", 6)
 
 
 def both(views, weights, monkeypatch):
@@ -83,13 +85,9 @@ def documents(rng):
 @pytest.fixture
 def many(monkeypatch):
     """Every sample counts as one of many: factors by covariances, and weighted."""
-    import scca.factors._rendering as rendering
-    import scca.factors._sample_weights as balance
-    import scca.factors._shared as shared
-
-    monkeypatch.setattr(shared, "_FEW", 0)
-    monkeypatch.setattr(balance, "_MANY", 0)
-    monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
+    monkeypatch.setattr(finding, "_FEW", 0)
+    monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 0)
+    monkeypatch.setattr(refitting, "_FEW_SAMPLES", 0)
 
 
 def test_factors_are_orthonormal_and_the_same(documents, many, unstored, monkeypatch):

@@ -2,21 +2,26 @@
 
 import numpy as np
 import pytest
-import scca.factors._products as products
-import scca.factors._rendering as rendering
-import scca.factors._shared as module
 import scipy.sparse as sp
-from oracles import prepare
-from scipy.linalg import block_diag, eigh
+from oracles import prepare, shared_problem
 from sklearn.metrics.pairwise import rbf_kernel
 from threadpoolctl import threadpool_limits
 
 import scca.factors._iteration as iteration
+import scca.factors._ridge as ridge_regression
 import scca.factors._triangle as triangle
+import scca.factors.find as module
+import scca.factors.large as large
+import scca.factors.products as products
+import scca.factors.refit as refitting
 import scca.parallel._tasks as working
 from scca import KernelCCA
-from scca.factors import dense_weights, shared_factors, spectrum_of
+from scca.factors import constants
 from scca.factors._iteration import leading_solutions
+from scca.factors.find import spectrum_of
+from scca.factors.large import shared_factors
+from scca.factors.products import regularised
+from scca.factors.refit import dense_weights
 from scca.views import Kernel, LinearKernelView, Preparation, StoredKernelView
 
 SIZES = (9, 7, 6)
@@ -32,17 +37,6 @@ def prepared(X):
     return Preparation.fit(X).transform(X)
 
 
-def dense_solution(matrices, ridges, n_components):
-    """sum over u != v of C_vu w_u = sigma (C_vv + lambda_v) w_v, as one generalised symmetric eigenproblem."""
-    everything = np.hstack(matrices)
-    right = block_diag(*(A.T @ A for A in matrices))
-    left = everything.T @ everything - right
-    right += np.diag(np.concatenate([np.full(A.shape[1], ridge) for A, ridge in zip(matrices, ridges, strict=True)]))
-    values, W = eigh(left, right)
-    order = np.argsort(-values)[:n_components]
-    return values[order], everything @ W[:, order]
-
-
 def assert_same_factors(found, values, pooled):
     np.testing.assert_allclose(found.values, values, rtol=1e-7)
     np.testing.assert_allclose(found.scores.T @ found.scores, np.eye(len(values)), atol=1e-12)
@@ -56,10 +50,11 @@ def assert_same_factors(found, values, pooled):
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_solve_the_problem_over_all_views(data, n_views, few, store, monkeypatch):
     monkeypatch.setattr(module, "_FEW", few)
-    monkeypatch.setattr(module, "_TOLERANCE", 1e-9)  # which single precision does not reach
+    for place in (module, large):
+        monkeypatch.setattr(place, "_TOLERANCE", 1e-9)  # which single precision does not reach
     views, ridges = [prepared(store(X)) for X in data[:n_views]], [0.3, 1.0, 0.5][:n_views]
     found = shared_factors(views, 3, ridges)
-    assert_same_factors(found, *dense_solution([prepare(X) for X in data[:n_views]], ridges, 3))
+    assert_same_factors(found, *shared_problem([prepare(X) for X in data[:n_views]], ridges, 3))
     assert found.converged.all()
 
 
@@ -94,7 +89,7 @@ def test_a_nonlinear_kernel(data):
     K = view.columns(np.arange(40))
     U, values, _ = np.linalg.svd(K)
     kept = values > 1e-10
-    assert_same_factors(found, *dense_solution([prepare(X), U[:, kept] * np.sqrt(values[kept])], [0.3, 0.3], 3))
+    assert_same_factors(found, *shared_problem([prepare(X), U[:, kept] * np.sqrt(values[kept])], [0.3, 0.3], 3))
     assert not np.allclose(K, rbf_kernel(Y, gamma=0.1))  # centred and scaled
 
 
@@ -129,8 +124,8 @@ def wide(rng):
 def by_products(monkeypatch):
     """Nothing by spectra or covariances; few features coupled and few rows at a time, so that neither is the whole."""
     monkeypatch.setattr(module, "_FEW", 0)
-    monkeypatch.setattr(module, "_MOST_FEATURES", 0)
-    monkeypatch.setattr(products, "_MOST_COUPLED", 20)
+    monkeypatch.setattr(constants, "MOST_FEATURES", 0)
+    monkeypatch.setattr(ridge_regression, "_MOST_COUPLED", 20)
     monkeypatch.setattr(products, "_ROWS", 43)
 
 
@@ -140,7 +135,8 @@ def by_products(monkeypatch):
 def test_products_find_what_spectra_find(wide, n_views, store, center, by_products, monkeypatch):
     views = [Preparation.fit(X, center=center).transform(X) for X in map(store, wide[:n_views])]
     ridges = [0.3, 1.0, 0.5][:n_views]
-    monkeypatch.setattr(module, "_TOLERANCE", 1e-9)
+    for place in (module, large):
+        monkeypatch.setattr(place, "_TOLERANCE", 1e-9)
     found = shared_factors(views, 5, ridges)
     monkeypatch.setattr(module, "_FEW", 3000)
     exact = shared_factors(views, 5, ridges)
@@ -153,10 +149,10 @@ def test_products_find_what_spectra_find(wide, n_views, store, center, by_produc
 @pytest.mark.parametrize("max_iter", [1, 4, 200])
 def test_residuals_are_those_of_the_equations(wide, max_iter, by_products, monkeypatch):
     """Whether the iteration was cut short or not."""
-    monkeypatch.setattr(module, "_MAX_ITER", max_iter)
+    monkeypatch.setattr(large, "_MAX_ITER", max_iter)
     solved = []
     monkeypatch.setattr(
-        module, "leading_solutions", lambda *a, **k: solved.append(leading_solutions(*a, **k)) or solved[0]
+        large, "leading_solutions", lambda *a, **k: solved.append(leading_solutions(*a, **k)) or solved[0]
     )
     found = shared_factors([prepared(X) for X in wide[:2]], 5, [0.3, 0.4])
     A, B = (prepare(X.toarray()) for X in wide[:2])
@@ -169,7 +165,8 @@ def test_residuals_are_those_of_the_equations(wide, max_iter, by_products, monke
 
 
 def test_products_with_two_views_are_kernel_cca(wide, by_products, monkeypatch):
-    monkeypatch.setattr(module, "_TOLERANCE", 1e-7)
+    for place in (module, large):
+        monkeypatch.setattr(place, "_TOLERANCE", 1e-7)
     found = shared_factors([prepared(X) for X in wide[:2]], 4, [1.0, 1.0])
     reference = KernelCCA(4, regularization=0.5).fit(*wide[:2])
     np.testing.assert_allclose(found.values, 0.5 * reference.canonical_values_, rtol=1e-10)
@@ -208,7 +205,7 @@ def test_a_basis_that_is_full_starts_anew(wide, by_products, monkeypatch):
 def test_all_features_coupled_leave_single_precision(wide, by_products, monkeypatch):
     """Which is more than enough for the residuals that are asked for, and is still honest about them."""
     views = [prepared(X) for X in wide[:2]]
-    monkeypatch.setattr(products, "_MOST_COUPLED", 1000)
+    monkeypatch.setattr(ridge_regression, "_MOST_COUPLED", 1000)
     found = shared_factors(views, 5, [0.3] * 2)
     monkeypatch.setattr(module, "_FEW", 3000)
     np.testing.assert_allclose(found.values, shared_factors(views, 5, [0.3] * 2).values, rtol=1e-5)
@@ -218,23 +215,23 @@ def test_all_features_coupled_leave_single_precision(wide, by_products, monkeypa
 @pytest.mark.parametrize("share", [0.0, 0.05, 4.0])
 def test_an_inverse_however_many_features_are_coupled(wide, rng, share, by_products, monkeypatch):
     """Fewer, if the view has few entries; one at least."""
-    monkeypatch.setattr(products, "_PER_ROOT", share)
+    monkeypatch.setattr(ridge_regression, "_PER_ROOT", share)
     view = prepared(wide[0])
-    product = products.Products(view, 0.3)
+    product = ridge_regression.Coupled(view, 0.3)
     product.couple()
     assert len(product._coupled) == min(20, 1 + int(share * np.sqrt(view.n_stored)))
     R = rng.standard_normal((90, 3))
-    np.testing.assert_allclose(product.regularised(product.solve(R, 1e-10).weights), R, atol=1e-8)
+    np.testing.assert_allclose(regularised(product.view, 0.3, product.solve(R, 1e-10).weights), R, atol=1e-8)
 
 
 @pytest.mark.parametrize("max_iter", [3, 1000])
 def test_a_solution_says_how_far_it_is_off(wide, rng, max_iter, by_products, monkeypatch):
-    monkeypatch.setattr(products, "_MAX_ITER", max_iter)
-    product = products.Products(prepared(wide[0]), 0.3)
+    monkeypatch.setattr(ridge_regression, "_MAX_ITER", max_iter)
+    product = ridge_regression.Coupled(prepared(wide[0]), 0.3)
     product.couple()
     R = np.column_stack([rng.standard_normal((90, 2)), np.zeros(90)])
     found = product.solve(R, 1e-6)
-    norms = np.linalg.norm(R - product.regularised(found.weights), axis=0)
+    norms = np.linalg.norm(R - regularised(product.view, 0.3, found.weights), axis=0)
     np.testing.assert_allclose(found.residuals[:2], norms[:2] / np.linalg.norm(R[:, :2], axis=0), rtol=1e-6)
     np.testing.assert_array_equal(found.converged, [max_iter == 1000, max_iter == 1000, True])
 
@@ -252,17 +249,17 @@ def test_a_triangle_solves_in_single_precision(rng, size, monkeypatch):
 def test_weights_on_all_features_solve_the_normal_equations(wide, rng, store, by_products, monkeypatch):
     view, T = prepared(store(wide[0])), rng.standard_normal((300, 4))
     exact = dense_weights(view, T, 0.3).weights
-    monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
+    monkeypatch.setattr(refitting, "_FEW_SAMPLES", 0)
     np.testing.assert_allclose(dense_weights(view, T, 0.3).weights, exact, atol=1e-7 * np.abs(exact).max())
     assert not dense_weights(view, 0 * T, 0.3).weights.any()
 
 
 def test_a_ridge_below_single_precision(wide, rng, by_products, monkeypatch):
-    monkeypatch.setattr(products, "_MOST_COUPLED", 1000)
+    monkeypatch.setattr(ridge_regression, "_MOST_COUPLED", 1000)
     X = sp.csr_array(sp.hstack([wide[0]] * 2))  # every feature twice: singular without a ridge
     view, T = prepared(X), rng.standard_normal((300, 2))
     exact = view.matmat(dense_weights(view, T, 1e-9).weights)
-    monkeypatch.setattr(rendering, "_FEW_SAMPLES", 0)
+    monkeypatch.setattr(refitting, "_FEW_SAMPLES", 0)
     np.testing.assert_allclose(view.matmat(dense_weights(view, T, 1e-9).weights), exact, atol=1e-5)
 
 
@@ -279,8 +276,6 @@ def test_a_spectrum_is_that_of_the_kernel(rng, store, m):
 
 
 def test_a_decomposition_that_does_not_converge_is_done_another_way(monkeypatch):
-    import scca.factors._spectrum as module
-
     original = module.svd
 
     def failing(matrix, lapack_driver="gesdd", **settings):

@@ -194,6 +194,8 @@ class SparseCCA(PairedTransformer):
     (100, 3)
     """
 
+    _chooses_features = True
+
     def __init__(
         self,
         n_components: int | str = 2,

@@ -96,15 +96,18 @@ def refitted_test(
     given = np.arange(groups.n)
     orders = [np.broadcast_to(given, (1 + constants.PERMUTATIONS, groups.n))]
     orders += [np.array([given, *groups.orders(constants.PERMUTATIONS, rng)]) for _ in views[1:]]
+    pairs = list(combinations(range(len(views)), 2))
+    # every pair leaves out parts of its own: common ones would coincide in the given order alone
+    of_pairs = [partitions, *([groups.parts(n_folds, rng) for _ in partitions] for _ in pairs[1:])]
 
     def statistics() -> np.ndarray:
         report("permuted pairs", 0, 1)
         large = [constants.LARGE_RIDGE * groups.n * view.unit for view in views]
         found = []
-        for v, u in combinations(range(len(views)), 2):
+        for (v, u), left_out in zip(pairs, of_pairs, strict=True):
             pair, relative = [views[v], views[u]], _relative(orders[v], orders[u])
             whitened = (WhitenedPair.of(pair, [at[v], at[u]], groups) for at in (ridges, large))
-            held = [each.associations(relative, partitions) for each in whitened]
+            held = [each.associations(relative, left_out) for each in whitened]
             found.append([*held, strongest_features(pair, relative)])
         small, big, features = (_mean(each) for each in zip(*found, strict=True))
         return np.array([window_strengths(small)[:, 0], window_strengths(big)[:, 0], features])
@@ -247,7 +250,8 @@ def near_copies(views: Sequence[View]) -> tuple[Groups, float] | None:
     """
     spectra = [spectrum_of(view) for view in views]
     n = views[0].shape[0]
-    if max(s.values.sum() ** 2 / np.sum(s.values**2) for s in spectra) < constants.LEAST_DIMENSION:
+    tiny = np.finfo(np.float64).tiny  # for a view that does not vary
+    if max(s.values.sum() ** 2 / max(np.sum(s.values**2), tiny) for s in spectra) < constants.LEAST_DIMENSION:
         return None
     rng = np.random.default_rng(0)
     some = np.sort(rng.permutation(n)[:_LOOKED_AT])

@@ -128,6 +128,8 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
     blocks = [slice(*pair) for pair in pairwise(ends)]
     size = G.shape[1]
     n_components = min(n_components, *(len(s.values) for s in spectra))
+    if not n_components:  # a view that does not vary
+        return SharedFactors(np.empty((len(G), 0)), np.empty(0), np.empty(0))
 
     def products(z: np.ndarray) -> np.ndarray:
         out = G.T @ (G @ z)
@@ -243,7 +245,7 @@ def _of_features(features: FeatureView) -> Spectrum:
     if not features.is_sparse and not large:  # singular values are more precise than the roots of their squares
         read = features.storage.read
         vectors, singular = _singular(features.columns(np.arange(m) if read is None else read))
-        kept = singular > singular[0] * max(n, m) * np.finfo(np.float64).eps
+        kept = singular > singular.max(initial=0.0) * max(n, m) * np.finfo(np.float64).eps
         return Spectrum(vectors[:, kept], singular[kept] ** 2)
     if n <= m:
         return _of_matrix(features.outer())
