@@ -85,3 +85,13 @@ def _solve(
     parts = np.split(Z, np.cumsum(sizes)[:-1])
     vectors = [_divided(L, z, transposed=True) for L, z in zip(triangles, parts, strict=True)]
     return np.maximum(values, 0.0), vectors
+
+
+def _covariance(first: PrimalView, second: PrimalView, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    with one_blas_thread():  # threads share blocks of rows
+        return covariance(first, second, rows=rows, columns=columns)
+
+
+def _divided(L: np.ndarray, R: np.ndarray, *, transposed: bool = False) -> np.ndarray:
+    """L^-1 R, or L'^-1 R; R is overwritten if it is stored by columns."""
+    return solve_triangular(L, R, trans=int(transposed), lower=True, overwrite_b=True, check_finite=False)
