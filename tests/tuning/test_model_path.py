@@ -172,6 +172,11 @@ class TestRefusals:
         with pytest.raises(ValueError, match="^model_path needs sparse weights on the features of both views; leave"):
             model_path(SparseCCA(2, **settings), *pairs)
 
+    def test_the_linear_kernel_is_read_by_features_however_it_is_named(self, pairs):
+        plain, named = (SparseCCA(2, kernel=kernel) for kernel in ("linear", scca.Kernel("linear")))
+        one, other = (model_path(model, *pairs, mu_factors=[1], cv=2) for model in (plain, named))
+        assert one.numbers() == other.numbers()
+
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
