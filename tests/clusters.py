@@ -53,6 +53,11 @@ def assert_same(found, expected, beyond=1 - 1e-9):
 # --- processes --------------------------------------------------------------------------------------------------------
 
 
+def beside_the_rest(folder):
+    """PYTHONPATH with one more folder: other processes import the same scca as this one."""
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 class Machines:
     """A scheduler and workers, each a process of its own that nobody starts again."""
 
@@ -71,7 +76,7 @@ class Machines:
             stdout=log,
             stderr=log,
             cwd=self._folder,
-            env=os.environ | {"PYTHONPATH": str(path)},
+            env=os.environ | {"PYTHONPATH": beside_the_rest(path)},
         )
         self._stack.callback(_ended, process)
         return process

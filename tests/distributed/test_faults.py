@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from clusters import (
     assert_same,
+    beside_the_rest,
     column_sums,
     eventually,
     executing,
@@ -282,7 +283,7 @@ while True:
 class TestAnInterruptedClient:
     @pytest.mark.parametrize("in_graph", [1 << 16, 0])
     def test_leaves_nothing_on_the_workers(self, cluster, in_graph, monkeypatch):
-        monkeypatch.setenv("PYTHONPATH", os.path.dirname(os.path.dirname(__file__)))
+        monkeypatch.setenv("PYTHONPATH", beside_the_rest(os.path.dirname(os.path.dirname(__file__))))
         before = keys_of(cluster)
         process = start_program(INTERRUPTED, cluster.scheduler.address, in_graph)
         try:

@@ -83,7 +83,7 @@ class TestEncryption:
             connect(encrypted.address, timeout=3)
 
     def test_of_a_local_cluster(self, certificate):
-        X, Y = planted_pair(n=80, p=15, q=12)
+        X, Y = planted_pair(n=80, p=20, q=18)
         with local_cluster(1, memory_limit=0, security=security_of(certificate)) as client:
             assert client.scheduler.address.startswith(f"tls://{LOOPBACK}:")
             assert model().fit(*scatter(client, X, Y)).n_components_ == 3
