@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import NMF
 from sklearn.preprocessing import normalize
 
-from scca import PAPER, SparseCCA
+from scca import AnchoredCCA, SparseCCA
 from scca.readers import PairedText
 from scca.text import BilingualModel, TextVectorizer
 
@@ -59,7 +59,7 @@ def _dense_factors(texts: list[list[str]], n_components: int) -> Components:
 def _paper(texts: list[list[str]], n_components: int) -> Components:
     """Words of the first language by absolute weight, of the second by their weight in its documents."""
     vectorizers, (X, Y) = _vectors(texts, log_counts=False)
-    model = SparseCCA(n_components, **PAPER).fit(X, Y)
+    model = AnchoredCCA(n_components).fit(X, Y)
     mates = model.y_preparation_.transform(Y).rmatvec(model.y_weights_)
     return _strongest([np.abs(model.x_weights_), np.abs(mates)], [vectorizer.words_ for vectorizer in vectorizers])
 

@@ -96,9 +96,12 @@ def _ours(settings: dict) -> Method:
 
 def _paper() -> Method:
     def prepare(pairs: Pairs) -> Ready:
-        from scca import PAPER
+        from scca import AnchoredCCA
 
-        return _ours(PAPER).prepare(pairs)
+        def describe(model) -> dict:
+            return _correlation(*model.transform_pair(*pairs.test))
+
+        return Ready(lambda: AnchoredCCA(COMPONENTS).fit(*pairs.train), describe)
 
     return Method(("scca",), prepare)
 

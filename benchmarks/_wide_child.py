@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scca import SparseCCA
+from scca import AnchoredCCA, SparseCCA
 from scca.datasets import make_planted
 
 from ._memory_child import resident
@@ -43,7 +43,8 @@ def made(n_samples: int, sizes: tuple[int, int], folder: str | None) -> tuple[np
 def main(path: str) -> None:
     warnings.simplefilter("ignore")
     n_samples, sizes, folder, settings = pickle.loads(Path(path).read_bytes())
-    SparseCCA(1, **settings).fit(*make_planted(50, 50, 50, random_state=0).views)  # loads what is compiled
+    estimator = AnchoredCCA if "anchors" in settings else SparseCCA
+    estimator(1, **settings).fit(*make_planted(50, 50, 50, random_state=0).views)  # loads what is compiled
     X, Y = made(n_samples, sizes, folder)
     field = "RssAnon" if folder else "VmRSS"  # pages of a file are not the process's own
     before, peak, done = resident(field), [0], threading.Event()
@@ -55,7 +56,7 @@ def main(path: str) -> None:
     watcher = threading.Thread(target=watch)
     watcher.start()
     start, busy = time.perf_counter(), time.process_time()
-    SparseCCA(20, **settings).fit(X, Y)
+    estimator(20, **settings).fit(X, Y)
     took = {"seconds": time.perf_counter() - start, "busy": time.process_time() - busy}
     done.set()
     watcher.join()

@@ -6,9 +6,9 @@ from time import perf_counter
 from unittest import mock
 
 import numpy as np
-import scca.factors._sample_weights as balance
 
 from scca import SparseCCA
+from scca.factors import constants
 
 from ._table import print_table
 from ._texts import split_vectors, texts_of
@@ -25,7 +25,7 @@ def run(corpus_paths: tuple[Path, Path] | None = None, join: int = 1, pairs: int
     rows = []
     for rendering in ("dense", "sparse"):
         for name, many in (("all alike", np.inf), ("by leverage", 0)):
-            with mock.patch.object(balance, "_MANY", many), warnings.catch_warnings():
+            with mock.patch.object(constants, "WEIGHTED_SAMPLES", many), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 start = perf_counter()
                 model = SparseCCA(_FACTORS, rendering=rendering, held_out=0).fit(*learnt)

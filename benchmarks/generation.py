@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.preprocessing import normalize
 
-from scca.anchored._generation import Generator
+from scca.anchored import Generator
 from scca.readers import PairedText
 from scca.text import BilingualModel, TextVectorizer
 

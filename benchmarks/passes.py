@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scca import SparseCCA
+from scca import AnchoredCCA
 
 from ._corpus import made_up_pair, read_pair
 from ._table import print_table
@@ -26,7 +26,7 @@ def run(corpus: tuple[Path, Path] | None, pairs: int | None) -> None:
     for tol in _TOLERANCES:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of documents that have none of the words
-            model = SparseCCA(_COMPONENTS, anchors="sequential", feature_weights=None, tol=tol).fit(X, Y)
+            model = AnchoredCCA(_COMPONENTS, tol=tol).fit(X, Y)
         supports = [np.median(np.count_nonzero(weights, axis=0)) for weights in (model.x_weights_, model.y_weights_)]
         counts = [np.median(model.n_passes_), model.n_passes_.max(), np.median(model.n_iter_), *supports]
         rows.append([f"{tol:.0e}", *(f"{count:g}" for count in counts)])

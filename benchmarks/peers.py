@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import clone
 
-from scca import PAPER, SparseCCA
+from scca import AnchoredCCA, SparseCCA
 from scca.datasets import make_planted
 from scca.retrieval import average_precision
 from scca.views import Preparation
@@ -31,7 +32,11 @@ _TEXT_PEERS: dict[str, list[dict]] = {
     "ParkhomenkoCCA": [{"alpha": alpha} for alpha in (0.4, 0.6)],
     "IPLSCCA": [{"alpha": alpha} for alpha in (0.003, 0.01)],
 }
-_OURS: dict[str, dict] = {"scca": {}, "scca, dense": {"rendering": "dense"}, "scca, the paper's method": PAPER}
+_OURS = {
+    "scca": SparseCCA(2, held_out=0),
+    "scca, dense": SparseCCA(2, rendering="dense", held_out=0),
+    "scca, the paper's method": AnchoredCCA(2),
+}
 _SEEDS = 3
 _PLANTED = 200  # samples to learn from, and as many new ones
 _PAIRS, _FACTORS = 100, 20
@@ -55,8 +60,8 @@ def _print_planted() -> None:
         train, test = ([view[rows] for view in data.views] for rows in (slice(_PLANTED), slice(_PLANTED, None)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for name, settings in _OURS.items():
-                model = SparseCCA(2, **{**settings, "held_out": 0}).fit(*train)
+            for name, ours in _OURS.items():
+                model = clone(ours).fit(*train)
                 found.setdefault(name, []).append(_correlations(*model.transform_pair(*test)))
             for name, (peer, settings) in _PLANTED_PEERS.items():
                 model = _peer(peer)(n_components=2, random_state=0, **settings).fit(train)

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from scca import SparseCCA, SparseCCACV
+from scca.samples import Groups, Views
 
 from ._table import print_table
 from ._texts import Texts, Vectors, split_vectors, texts_of
@@ -76,9 +77,10 @@ def _prepared(X, Y) -> None:
     """The fits of the search one by one, to pairs that are prepared once per fold; and the last fit."""
     for train, test in KFold(_FOLDS).split(np.arange(X.shape[0])):
         models = _models()
-        pair = models[0].prepare(X[train], Y[train])
+        views = Views((X[train], Y[train]), Groups.of(None, len(train)))
+        prepared = models[0].prepare_views(views)
         for model in models:
-            model.fit_prepared(pair).score(X[test], Y[test])
+            next(model.fit_many([model], prepared)).score(X[test], Y[test])
     _models()[0].fit(X, Y)
 
 

@@ -8,8 +8,8 @@ from ._table import print_table
 __all__ = ["run"]
 
 _SAMPLES, _OTHER = 500, 1000
+_ANCHORED = {"anchors": "cross-energy", "representation": "primal-primal"}  # of AnchoredCCA
 _HEADER = ["data", "settings", "seconds", "of processor", "extra MB", "data MB"]
-_ANCHORED = {"anchors": "cross-energy", "representation": "primal-primal"}
 
 
 def run(features: int) -> None:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 import scipy.sparse as sp
 
+from scca.factors import constants
 from scca.samples import Block, RemoteBlocks, added, parts_of
 from scca.views import BlockRows
 
@@ -60,6 +61,4 @@ def in_blocks(views, sizes):
 
 def many_pairs(monkeypatch, n):
     """Let `n` pairs be as many as 20,000 are otherwise: from there on the samples stay in their blocks."""
-    import scca.factors._left_out as left_out
-
-    monkeypatch.setattr(left_out, "MANY_PAIRS", n)
+    monkeypatch.setattr(constants, "MANY_SAMPLES", n)

@@ -12,7 +12,7 @@ from repeats import few_or_many
 from scipy.stats import binom, spearmanr
 from sklearn.exceptions import ConvergenceWarning
 
-from scca import DataWarning, EvidenceWarning, KernelCCA, SparseCCA, SparseCCACV
+from scca import AnchoredCCA, AnchoredCCACV, DataWarning, EvidenceWarning, Kernel, KernelCCA, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.inference import PermutationTest, permutation_test, stability_selection
 
@@ -20,10 +20,12 @@ N = 30
 FOLDS = [(np.flatnonzero(np.arange(N) % 3 != k), np.flatnonzero(np.arange(N) % 3 == k)) for k in range(3)]
 
 SETTINGS = {"n_permutations": 4, "random_state": 3}
+ANCHORED = {"anchors": "cross-energy", "feature_weights": "shared", "scale": "auto"}
+LINEAR = Kernel("polynomial", degree=1, gamma=1, coef0=0)  # of samples; "linear" is read by features
 
 
 def anchored(n_components, **settings):
-    return SparseCCA(n_components, **{"anchors": "cross-energy", **settings})
+    return AnchoredCCA(n_components, **{**ANCHORED, **settings})
 
 
 def factors(n_components, **settings):
@@ -213,7 +215,7 @@ class TestWhatMustNotMatter:
     def test_precomputed_linear_kernel(self, cv, views, make):
         X, Y = views
         settings = {"tol": 1e-11, "feature_weights": None, "scale": "rows"}
-        linear = permutation_test(make(2, representation="primal-dual", **settings), X, Y, cv=cv, **SETTINGS)
+        linear = permutation_test(make(2, kernel=LINEAR, **settings), X, Y, cv=cv, **SETTINGS)
         given = make(2, kernel="precomputed", **settings)
         for K in (Y @ Y.T, sp.csr_array(Y @ Y.T)):
             close(permutation_test(given, X, K, cv=cv, **SETTINGS), linear)
@@ -273,13 +275,11 @@ class TestWhatMustNotMatter:
     @both
     def test_precomputed_and_scale_for_stability(self, views, make):
         X, Y = views
-        given = {"kernel": "precomputed"}
-        linear = {"representation": "primal-dual"}
         base, *others = (
             stability_selection(
-                make(2, scale="rows", feature_weights=None, **kernel), A, B, n_subsamples=10, random_state=0
+                make(2, scale="rows", feature_weights=None, kernel=kernel), A, B, n_subsamples=10, random_state=0
             )
-            for kernel, A, B in ((linear, X, Y), (given, X, Y @ Y.T), (linear, 4 * X, Y / 2))
+            for kernel, A, B in ((LINEAR, X, Y), ("precomputed", X, Y @ Y.T), (LINEAR, 4 * X, Y / 2))
         )
         for other in others:
             np.testing.assert_array_equal(other.x_probabilities, base.x_probabilities)
@@ -306,7 +306,7 @@ class TestWhatMustNotMatter:
         assert other.expected_false_x == base.expected_false_y > 0
 
 
-class Recording(SparseCCA):
+class Recording(AnchoredCCA):
     """Remembers what it was fitted to; the first column of X is the number of the sample."""
 
     fits: list = []  # noqa: RUF012  (shared by all clones on purpose)
@@ -322,7 +322,7 @@ class TestStabilitySelection:
         """Subsamples are disjoint halves in pairs; a sample's share is of the subsamples it was in."""
         X, Y = np.column_stack([np.arange(N), views[0]]), views[1]
         Recording.fits.clear()
-        model = Recording(2, anchors="cross-energy")
+        model = Recording(2, **ANCHORED)
         found = stability_selection(model, X, Y, n_subsamples=6, fraction=0.4, random_state=0)
         fits = Recording.fits[1:]  # after the one of everything
         assert [len(set(rows)) for rows, *_ in fits] == [12] * 6
@@ -413,21 +413,36 @@ def test_what_is_shared_between_permutations_changes_nothing(views):
     class Plain(SparseCCA):
         """Fits each data set from the beginning."""
 
-    kernels = ({}, {"feature_weights": None, "kernel": "rbf"}, {"representation": "dual-dual", "kernel": "rbf"})
-    for settings in [{**kernel, "anchors": anchors} for kernel in kernels for anchors in (None, "cross-energy")]:
+    class PlainAnchored(AnchoredCCA):
+        """The same."""
+
+    cases = [
+        *((SparseCCA, Plain, settings) for settings in ({}, {"feature_weights": None, "kernel": "rbf"})),
+        (SparseCCA, Plain, {"kernel": ("rbf", "rbf")}),
+        *(
+            (AnchoredCCA, PlainAnchored, {**ANCHORED, **more})
+            for more in ({}, {"feature_weights": None, "kernel": "rbf"})
+        ),
+        (AnchoredCCA, PlainAnchored, {**ANCHORED, "representation": "dual-dual", "kernel": "rbf"}),
+    ]
+    for *kinds, settings in cases:
         shared, plain = (
-            permutation_test(kind(2, **settings), *views, n_permutations=3, cv=3, random_state=0)
-            for kind in (SparseCCA, Plain)
+            permutation_test(kind(2, **settings), *views, n_permutations=3, cv=3, random_state=0) for kind in kinds
         )
         np.testing.assert_array_equal(shared.null, plain.null)
         np.testing.assert_array_equal(shared.statistics, plain.statistics)
 
 
-@pytest.mark.parametrize("mode", [{"held_out": 0}, {"anchors": "cross-energy"}], ids=["factors", "anchored"])
-def test_a_model_that_searches_searches_in_every_data_set(views, mode):
+@pytest.mark.parametrize(
+    ("searching", "fixed"),
+    [
+        (SparseCCACV(1, mu_factors=[0.3], ridge_factors=[1], cv=2, held_out=0), factors(1, mu="auto*0.3")),
+        (AnchoredCCACV(1, mu_factors=[0.3], cv=2, **ANCHORED), anchored(1, mu="auto*0.3")),
+    ],
+    ids=["factors", "anchored"],
+)
+def test_a_model_that_searches_searches_in_every_data_set(views, searching, fixed):
     """With one factor there is nothing to search: the search itself must have been made, and chosen it."""
-    searching = SparseCCACV(1, mu_factors=[0.3], ridge_factors=[1], cv=2, **mode)
-    fixed = SparseCCA(1, mu="auto*0.3", **mode)
     one, other = (permutation_test(m, *views, n_permutations=3, cv=3, random_state=0) for m in (searching, fixed))
     np.testing.assert_allclose(one.null, other.null, atol=1e-12)
 
@@ -460,7 +475,8 @@ def test_model_is_left_alone(views):
         (SparseCCA(40), {}, "`n_components` upper bound is n_features=10 of Y. Got 40 instead."),
         (anchored(40), {}, "`n_components` upper bound is n_features=12 of X. Got 40 instead."),
         (SparseCCA(10), {"cv": [(np.arange(9), np.arange(9, N))]}, "the fit to 9 of the 30 pairs failed: `n_comp.*=8"),
-        (SparseCCA(1, anchors=[3]), {}, r"anchors must be the name of a strategy if .*; got \[3\]"),
+        (anchored(1, anchors=[3]), {}, r"anchors must be the name of a strategy if .*; got \[3\]"),
+        (anchored(1, anchors=np.array([3, 4])), {}, r"anchors must be the name of a strategy if .*; got array"),
         (SparseCCA(1), {"n_permutations": 0}, "n_permutations must be an integer of at least 1; got 0"),
         (SparseCCA(1), {"cv": 1}, "cv must be from 2 to n_samples=30 folds; got 1"),
         (SparseCCA(1), {"cv": 31}, "cv must be from 2 to n_samples=30 folds; got 31"),
@@ -481,7 +497,7 @@ def test_bad_input_to_the_test(model, settings, message, views):
     ("model", "settings", "message"),
     [
         (KernelCCA(1), {}, "model must be sparse, but KernelCCA"),
-        (SparseCCA(1, anchors=[3]), {}, "anchors must be the name of a strategy"),
+        (anchored(1, anchors=[3]), {}, "anchors must be the name of a strategy"),
         (SparseCCA(1), {"n_subsamples": 5}, "n_subsamples must be even, .*; got 5"),
         (SparseCCA(1), {"fraction": 0.6}, "fraction must be a number above 0 and at most 0.5; got 0.6"),
         (SparseCCA(1), {"fraction": 0.05}, "fraction=0.05 of n_samples=30 must be at least 2 samples; got 1"),
@@ -495,7 +511,7 @@ def test_bad_input_to_stability_selection(model, settings, message, views):
 
 
 def test_given_anchors_are_fine_without_folds(views):
-    test = permutation_test(SparseCCA(1, anchors=[3]), *views, n_permutations=1, cv=None)
+    test = permutation_test(anchored(1, anchors=[3]), *views, n_permutations=1, cv=None)
     assert np.isfinite(test.statistics).all()
 
 

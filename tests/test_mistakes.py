@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from scca import DataWarning, KernelCCA, SparseCCA
 from scca.datasets import make_planted
+from scca.factors import constants
 
 
 @pytest.fixture
@@ -140,12 +141,7 @@ class TestExtremeCells:
 
 
 def test_the_most_components_of_auto_are_told(monkeypatch):
-    import scca.estimators._factor_components as module
-
-    import scca.estimators._base as base
-
-    monkeypatch.setattr(base, "MOST_COMPONENTS", 3)
-    monkeypatch.setattr(module, "MOST_COMPONENTS", 3)
+    monkeypatch.setattr(constants, "MOST_COMPONENTS", 3)
     rng = np.random.default_rng(0)
     Z = rng.standard_normal((120, 5))
     X, Y = (Z + 0.2 * rng.standard_normal((120, 5)) for _ in range(2))

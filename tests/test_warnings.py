@@ -3,6 +3,7 @@
 import pickle
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import scca
-from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV, solve_component
+from scca import AnchoredCCA, DataWarning, KernelCCA, SparseCCA, SparseCCACV, solve_component
 from scca._checks import collected, say_once, silenced, warn
 from scca.datasets import make_planted
 
@@ -139,11 +140,9 @@ class TestUsersLine:
         assert self.files(lambda: model.fit(X, rng.standard_normal((12, 4)))) == {__file__}
 
     def test_components_that_stop_short_or_are_empty(self, views):
-        for anchors in (None, "cross-energy"):
-            assert self.files(lambda a=anchors: SparseCCA(2, anchors=a, mu="auto*0.1", **STOPS_SHORT).fit(*views)) == {
-                __file__
-            }
-            assert self.files(lambda a=anchors: SparseCCA(1, anchors=a, mu="auto*50").fit(*views)) == {__file__}
+        for make in (SparseCCA, partial(AnchoredCCA, anchors="cross-energy")):
+            assert self.files(lambda make=make: make(2, mu="auto*0.1", **STOPS_SHORT).fit(*views)) == {__file__}
+            assert self.files(lambda make=make: make(1, mu="auto*50").fit(*views)) == {__file__}
 
     def test_inside_a_pipeline_of_scikit_learn(self, views):
         pipeline = make_pipeline(StandardScaler(), SparseCCA(1, mu="auto*0.1", **STOPS_SHORT))

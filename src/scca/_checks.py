@@ -34,7 +34,6 @@ __all__ = [
     "check_keywords",
     "check_seed",
     "check_tolerance",
-    "check_verbose",
     "mean_rule",
     "shown",
 ]
@@ -187,11 +186,6 @@ def check_tolerance(value: Any, name: str = "tol") -> float:
     if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) < 1:
         raise ValueError(f"{name} must be a number between 0 and 1; got {shown(value)}: 1e-6 is the default.")
     return float(value)
-
-
-def check_verbose(value: Any) -> None:
-    if not isinstance(value, bool | np.bool_) and not (isinstance(value, Integral) and int(value) >= 0):
-        raise ValueError(f"verbose must be an integer of at least 0, True or False; got {shown(value)}.")
 
 
 def check_seed(value: Any) -> None:

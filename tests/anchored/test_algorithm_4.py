@@ -1,4 +1,4 @@
-"""The paper's settings are the paper's Algorithm 4, to the last digits, however the views are stored."""
+"""AnchoredCCA is the paper's Algorithm 4, to the last digits, however the views are stored."""
 
 from functools import cache
 from itertools import product
@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from oracles import algorithm_4, prepare, prepare_kernel
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from scca import PAPER, SparseCCA
+from scca import AnchoredCCA, Kernel
 
 # The gap of a convex problem bounds its weights by a square root, 1e-6 here, but the solver ends with linear equations
 # on the free coordinates: once it knows which are free, all that is left is rounding. A gap of 1e-14 was reached on
@@ -74,8 +74,7 @@ def test_everything_agrees(size, store, center, scale):
     n, p, q, n_components = size
     n_training = n - n // 10
     (X, X_new), (Y, Y_new) = ((view[:n_training], view[n_training:]) for view in made(n, p, q))
-    settings = {**PAPER, "center": center, "scale": scale}
-    model = SparseCCA(n_components, **settings, tol=TOL).fit(store(X), store(Y))
+    model = AnchoredCCA(n_components, center=center, scale=scale, tol=TOL).fit(store(X), store(Y))
     expected = oracle(size, center, scale)
     assert_is(model, expected)
 
@@ -94,7 +93,7 @@ def test_other_penalties(size):
     """Small ones, which let in more weights, and some samples at their bound of 1."""
     n, p, q, n_components = size
     X, Y = (view[: n - n // 10] for view in made(n, p, q))
-    model = SparseCCA(n_components, **{**PAPER, "mu": "auto*0.3", "gamma": "auto*0.2"}, tol=TOL).fit(X, Y)
+    model = AnchoredCCA(n_components, mu="auto*0.3", gamma="auto*0.2", tol=TOL).fit(X, Y)
     assert_is(model, oracle(size, True, "rows", mu_factor=0.3, gamma_factor=0.2))
 
 
@@ -105,14 +104,14 @@ def test_other_penalties(size):
 def test_other_kernels(kernel, parameters, precomputed):
     X, Y = made(*SMALL[:3])
     K = pairwise_kernels(Y, metric=kernel, **parameters)
-    settings = {"kernel": "precomputed"} if precomputed else {"kernel": kernel, "kernel_params": parameters}
-    model = SparseCCA(5, **{**PAPER, **settings}, tol=TOL).fit(X, K if precomputed else Y)
+    given = "precomputed" if precomputed else Kernel(kernel, parameters)
+    model = AnchoredCCA(5, kernel=given, tol=TOL).fit(X, K if precomputed else Y)
     assert_is(model, algorithm_4(prepare(X), prepare_kernel(K), 5))
 
 
 def test_the_other_way_round():
     X, Y = made(*SMALL[:3])
-    model = SparseCCA(5, **{**PAPER, "representation": "dual-primal"}, tol=TOL).fit(Y, X)
+    model = AnchoredCCA(5, representation="dual-primal", tol=TOL).fit(Y, X)
     expected = algorithm_4(prepare(X), prepare(Y) @ prepare(Y).T, 5)
     assert model.anchors_.tolist() == expected.anchors.tolist()
     close(model.y_weights_, expected.x_weights)
@@ -127,4 +126,4 @@ def test_anchors_passed_over_come_back_after_the_others():
     X, Y = rng.standard_normal((12, 4)), rng.standard_normal((12, 6))
     expected = algorithm_4(prepare(X), prepare(Y) @ prepare(Y).T, 4)
     assert expected.anchors.tolist() == [2, 7, 11, 0]
-    assert_is(SparseCCA(4, **PAPER, tol=TOL).fit(X, Y), expected)
+    assert_is(AnchoredCCA(4, tol=TOL).fit(X, Y), expected)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from oracles import prepare
 
-from scca import SparseCCA
+from scca import AnchoredCCA
 from scca.datasets import make_planted
 
 DUAL_VIEWS = {"primal-dual": "Y", "dual-primal": "X", "primal-primal": "", "dual-dual": "XY"}
@@ -39,11 +39,11 @@ class Fitted:
         kernels, self.store = storage.endswith("kernel"), STORES[storage.split()[0]]
         self.views = dict(zip("XY", made(size), strict=True))
         self.precomputed = self.dual_views if kernels else ""
-        self.model = SparseCCA(
+        self.model = AnchoredCCA(
             3,
             representation=representation,
             kernel="precomputed" if kernels else "linear",
-            **{"feature_weights": None, "anchors": "sequential", "tol": EXACT, "scale": "rows", **settings},
+            **{"tol": EXACT, **settings},
         ).fit(*(self.store(self.as_given(name, self.views[name][0])) for name in "XY"))
 
     def as_given(self, name, samples):
@@ -112,7 +112,9 @@ def test_weighted_features_leave_orthonormal_scores(size, representation, name):
 @pytest.mark.parametrize("store", STORES.values(), ids=STORES)
 def test_many_samples(store):
     X, Y = (store(view) for view in make_planted(1500, 60, 50, random_state=0).views)
-    for scores in SparseCCA(5, anchors="cross-energy").fit(X, Y).transform_pair(X, Y):
+    for scores in (
+        AnchoredCCA(5, anchors="cross-energy", feature_weights="shared", scale="auto").fit(X, Y).transform_pair(X, Y)
+    ):
         assert_orthonormal(scores)
 
 

@@ -6,13 +6,13 @@ import pytest
 import scipy.sparse as sp
 from oracles import prepare
 
-from scca import SparseCCA
+from scca import AnchoredCCA
 from scca.datasets import make_planted
 
 REPRESENTATIONS = ["primal-dual", "dual-primal", "primal-primal", "dual-dual"]
 AS_IS = {"center": False, "scale": None}
-UNWEIGHTED = {"feature_weights": None}
 ANCHORED = {"anchors": "cross-energy"}
+WEIGHTED = {"feature_weights": "shared", "scale": "auto"}
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def optimum(A, B, k, mu, gamma):
 @pytest.mark.parametrize("gamma", ["auto", "auto*0.05"])
 def test_primal_primal_is_the_optimum_over_features_turned_to_the_anchor(views, k, gamma):
     X, Y = views
-    model = SparseCCA(1, representation="primal-primal", anchors=[k], gamma=gamma, **UNWEIGHTED, **AS_IS).fit(X, Y)
+    model = AnchoredCCA(1, representation="primal-primal", anchors=[k], gamma=gamma, **AS_IS).fit(X, Y)
     turned = Y * np.where(Y.T @ Y[:, k] < 0, -1.0, 1.0)
     expected = optimum(X, turned, k, model.mu_[0], model.gamma_[0])
     assert model.objective_[0] == pytest.approx(expected, abs=1e-5 * Y[:, k] @ Y[:, k])
@@ -49,19 +49,19 @@ def test_primal_primal_is_the_optimum_over_features_turned_to_the_anchor(views, 
 def test_dual_dual_is_the_optimum_over_samples(views):
     X, Y = views
     K, L = X @ X.T, Y @ Y.T
-    model = SparseCCA(1, representation="dual-dual", anchors=[4], **UNWEIGHTED, **AS_IS).fit(X, Y)
+    model = AnchoredCCA(1, representation="dual-dual", anchors=[4], **AS_IS).fit(X, Y)
     expected = optimum(K, L, 4, model.mu_[0], model.gamma_[0])
     assert model.objective_[0] == pytest.approx(expected, abs=1e-5 * L[:, 4] @ L[:, 4])
     assert model.x_weights_.shape == (18, 1)
     settings = {"representation": "dual-dual", "kernel": "precomputed", "anchors": [4]}
-    precomputed = SparseCCA(1, **settings, **UNWEIGHTED, **AS_IS).fit(K, L)
+    precomputed = AnchoredCCA(1, **settings, **AS_IS).fit(K, L)
     np.testing.assert_allclose(precomputed.x_weights_, model.x_weights_, atol=1e-8)
 
 
 def test_dual_primal_is_primal_dual_with_the_views_swapped(views):
     X, Y = views
-    one = SparseCCA(3, representation="primal-dual", **ANCHORED).fit(X, Y)
-    other = SparseCCA(3, representation="dual-primal", **ANCHORED).fit(Y, X)
+    one = AnchoredCCA(3, representation="primal-dual", **ANCHORED, **WEIGHTED).fit(X, Y)
+    other = AnchoredCCA(3, representation="dual-primal", **ANCHORED, **WEIGHTED).fit(Y, X)
     np.testing.assert_allclose(one.x_rotations_, other.y_rotations_, atol=1e-12)
     np.testing.assert_allclose(one.y_weights_, other.x_weights_, atol=1e-12)
 
@@ -70,7 +70,7 @@ def test_dual_primal_is_primal_dual_with_the_views_swapped(views):
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 def test_training_scores_are_orthonormal_and_weights_have_unit_scores(views, store, representation):
     X, Y = (store(view) for view in views)
-    model = SparseCCA(3, representation=representation, **ANCHORED, **UNWEIGHTED, scale="rows").fit(X, Y)
+    model = AnchoredCCA(3, representation=representation, **ANCHORED).fit(X, Y)
     for scores in model.transform_pair(X, Y):
         np.testing.assert_allclose(scores.T @ scores, np.eye(3), atol=1e-6)
     x = prepare(views[0]) if model.x_weights_.shape[0] == 12 else prepare(views[0]) @ prepare(views[0]).T
@@ -83,7 +83,9 @@ def test_planted_factors_are_found_among_many_noise_features():
     made = make_planted(400, 800, 800, n_factors=1, random_state=0)
     X, Y = made.views
     strongest = int((((X[:200] - X[:200].mean(0)).T @ (Y[:200] - Y[:200].mean(0))) ** 2).sum(axis=0).argmax())
-    model = SparseCCA(1, representation="primal-primal", anchors=[strongest], mu="auto*2").fit(X[:200], Y[:200])
+    model = AnchoredCCA(1, representation="primal-primal", anchors=[strongest], mu="auto*2", **WEIGHTED).fit(
+        X[:200], Y[:200]
+    )
     held_out = np.corrcoef(*(scores[:, 0] for scores in model.transform_pair(X[200:], Y[200:])))[0, 1]
     assert held_out > 0.8
     planted = np.flatnonzero(made.x_loadings.any(axis=1))
@@ -93,10 +95,10 @@ def test_planted_factors_are_found_among_many_noise_features():
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"representation": "primal"}, "representation must be one of 'auto', 'primal-dual', 'dual-primal'"),
+        ({"representation": "primal"}, "representation must be one of 'primal-dual', 'dual-primal'"),
         ({"representation": "primal-primal", "anchors": [9]}, "anchors must lie between 0 and 8"),
     ],
 )
 def test_bad_settings_are_refused(views, settings, sentence):
     with pytest.raises(ValueError, match=sentence):
-        SparseCCA(1, **settings).fit(*views)
+        AnchoredCCA(1, **settings).fit(*views)

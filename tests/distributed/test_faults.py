@@ -265,11 +265,11 @@ class TestTheSchedulerGone:
 INTERRUPTED = """
 import sys
 from clusters import MANY, model, planted_pair
-import scca.factors._left_out as left_out
 import scca.distributed._packing as packing
 from scca.distributed import connect, scatter
+from scca.factors import constants
 
-left_out.MANY_PAIRS = MANY
+constants.MANY_SAMPLES = MANY
 packing._MOST_BYTES_IN_TASK = int(sys.argv[2])
 client = connect(sys.argv[1], timeout=120)
 X, Y = scatter(client, *planted_pair(), n_blocks=5)

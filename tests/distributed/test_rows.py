@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from clusters import assert_same, column_sums, cosines, eventually, keys_of, model, planted_pair, sparse_pair
 
 import scca.distributed._packing as packing
+from scca import AnchoredCCA
 from scca.distributed import local_cluster, read_rows, rows_of, scatter
 from scca.distributed._packing import packed
 from scca.samples import remote_blocks_of, summed
@@ -105,8 +106,8 @@ class TestSources:
 
     def test_few_pairs_are_fitted_in_memory(self, cluster):
         pair = planted_pair(n=50)
-        found = model(anchors="sequential").fit(*scatter(cluster, *pair))
-        np.testing.assert_array_equal(found.x_weights_, model(anchors="sequential").fit(*pair).x_weights_)
+        found = AnchoredCCA(3).fit(*scatter(cluster, *pair))
+        np.testing.assert_array_equal(found.x_weights_, AnchoredCCA(3).fit(*pair).x_weights_)
 
 
 class TestRefusals:
@@ -151,10 +152,10 @@ class TestRefusals:
         with pytest.raises(ValueError, match="both views must be in blocks, or none; got a ndarray as Y: scatter it"):
             model().fit(blocks_of_x, Y)
 
-    @pytest.mark.parametrize("settings", [{"anchors": "sequential"}, {"kernel": "rbf"}])
-    def test_of_settings_that_need_all_samples_at_once(self, cluster, settings):
-        with pytest.raises(ValueError, match="blocks are for SparseCCA with anchors=None and a linear kernel"):
-            model(**settings).fit(*scatter(cluster, *planted_pair()))
+    @pytest.mark.parametrize("needy", [AnchoredCCA(3), model(kernel="rbf")], ids=str)
+    def test_of_models_that_need_all_samples_at_once(self, cluster, needy):
+        with pytest.raises(ValueError, match="blocks are for SparseCCA with a linear kernel; got n_samples=240 and a"):
+            needy.fit(*scatter(cluster, *planted_pair()))
 
     def test_of_files_that_are_not_there(self, cluster, tmp_path):
         with pytest.raises(FileNotFoundError, match=r"gone\.npz"):

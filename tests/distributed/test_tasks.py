@@ -9,14 +9,14 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from scca.factors._held_out import held_out_correlations
 from subprocesses import is_alive, start_program
 
 from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV, datasets
 from scca._checks import warn
+from scca.factors.hold_out import held_out_correlations
 from scca.inference import permutation_test, stability_selection
 from scca.parallel import run_tasks
-from scca.samples import Pairs, summed
+from scca.samples import Groups, Views, summed
 
 pytest.importorskip("distributed")
 
@@ -122,11 +122,12 @@ class TestSamplesInBlocks:
         x, y = scatter(cluster, *views)
         seen = []
 
-        def scores(pairs, train, test):
+        def scores(blocks, train, test):
             seen.append(os.getpid())
-            return pairs.X.chosen(test)[:, :1], pairs.Y.chosen(test)[:, :1]
+            return [data.chosen(test)[:, :1] for data in blocks.data]
 
-        held_out_correlations(scores, Pairs(x, y, ()), 1, 2, 2, np.random.RandomState(0), tested=False)
+        blocks = Views((x, y), Groups.of(None, len(views[0])))
+        held_out_correlations(scores, blocks, 1, 2, 2, np.random.RandomState(0), tested=False)
         assert set(seen) == {os.getpid()}
 
 

@@ -4,10 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
-import scca.factors._left_out as left_out
+from blocks import many_pairs
 from numpy.testing import assert_allclose, assert_array_equal
 
-import scca.text._model as model_module
 import scca.text._training as training
 from scca import DataWarning, datasets, load, save
 from scca.progress import Checkpoint, CheckpointError
@@ -44,8 +43,7 @@ def _letters(number):
 @pytest.fixture
 def many(monkeypatch):
     """Few pairs are treated like many."""
-    for module in (left_out, model_module):
-        monkeypatch.setattr(module, "MANY_PAIRS", 100)
+    many_pairs(monkeypatch, 100)
 
 
 @pytest.fixture

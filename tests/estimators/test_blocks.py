@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-import scca.factors._shared as shared
 import scipy.sparse as sp
 from blocks import in_blocks, many_pairs
 from numpy.testing import assert_array_equal
 
-from scca import SparseCCA
+from scca import AnchoredCCA, KernelCCA, SparseCCA
 from scca._checks import AllZeroWarning
 from scca.datasets import make_planted
+from scca.factors import constants, find, large
 from scca.factors._iteration import leading_solutions
 from scca.progress import previewed
 
@@ -62,7 +62,7 @@ def assert_same_model(there, here, new, rtol=1e-7):
 @pytest.fixture
 def by_features(monkeypatch):
     """In memory, too, so that both solve the same problem by the same route."""
-    monkeypatch.setattr(shared, "_FEW", 0)
+    monkeypatch.setattr(find, "_FEW", 0)
 
 
 STORES = {"dense": np.asarray, "sparse": sp.csr_array}
@@ -100,7 +100,7 @@ class TestTheModelOfBlocks:
 
     @pytest.mark.parametrize("n_components", [2, 5])
     def test_with_first_results(self, store, n_components):
-        """The three strongest factors, rendered alone, are a model of those factors; the model itself is as without."""
+        """Loadings of the three strongest factors; the model itself is as without."""
         views, seen = planted(store, n_factors=5), []
         settings = {"n_components": n_components, "n_features": None, "held_out": 0}
         with previewed(lambda *results: seen.append(results)):
@@ -108,7 +108,7 @@ class TestTheModelOfBlocks:
         for found, expected in zip(seen[1], seen[0], strict=True):
             assert found.shape[1] == min(n_components, 3)
             np.testing.assert_allclose(found, expected, atol=1e-7 * np.abs(expected).max())
-        for loadings, whole in zip(seen[0][2:], (here.x_loadings_, here.y_loadings_), strict=True):
+        for loadings, whole in zip(seen[0], (here.x_loadings_, here.y_loadings_), strict=True):
             np.testing.assert_allclose(loadings, whole[:, :3], atol=1e-12)
         assert_array_equal(here.x_weights_, SparseCCA(**settings).fit(*views).x_weights_)
         np.testing.assert_allclose(there.x_weights_, here.x_weights_, atol=1e-7 * np.abs(here.x_weights_).max())
@@ -124,20 +124,19 @@ class TestTheModelOfBlocks:
         assert_same_model(there, here, views)
 
     def test_with_weighted_samples(self, store, monkeypatch):
-        import scca.factors._sample_weights as balance
-
-        monkeypatch.setattr(balance, "_MANY", 100)
+        monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 100)
         views = words(store)
         here, there = both_ways(views)
         assert_same_model(there, here, views)
 
     def test_with_more_features_than_are_factorised(self, store, monkeypatch):
         """Then factors are found by an iteration."""
-        monkeypatch.setattr(shared, "_MOST_FEATURES", 10)
-        monkeypatch.setattr(shared, "_TOLERANCE", 1e-9)
+        monkeypatch.setattr(constants, "MOST_FEATURES", 10)
+        for module in (find, large):
+            monkeypatch.setattr(module, "_TOLERANCE", 1e-9)
         iterated = []
         monkeypatch.setattr(
-            shared,
+            large,
             "leading_solutions",
             lambda *given, **settings: iterated.append(1) or leading_solutions(*given, **settings),
         )
@@ -190,11 +189,11 @@ class TestWarnings:
 
 class TestRefusals:
     @pytest.mark.parametrize(
-        "settings", [{"anchors": "sequential", "held_out": 0}, {"kernel": "rbf"}, {"representation": "dual-dual"}]
+        "model", [AnchoredCCA(2), SparseCCA(2, kernel="rbf"), SparseCCA(2, kernel=("rbf", "linear")), KernelCCA(2)]
     )
-    def test_settings_that_need_all_samples_at_once(self, settings):
-        with pytest.raises(ValueError, match="blocks are for SparseCCA with anchors=None and a linear kernel; got"):
-            SparseCCA(2, **settings).fit(*in_blocks(planted(np.asarray), [100, 140]))
+    def test_models_that_need_all_samples_at_once(self, model):
+        with pytest.raises(ValueError, match="blocks are for SparseCCA with a linear kernel; got n_samples=240 and a"):
+            model.fit(*in_blocks(planted(np.asarray), [100, 140]))
 
     def test_one_view_in_memory_and_the_other_in_blocks(self):
         views = planted(np.asarray)

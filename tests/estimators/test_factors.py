@@ -5,15 +5,18 @@ import pytest
 import scipy.sparse as sp
 from blocks import many_pairs
 from oracles import prepare, shrinkage
-from scca.estimators._factor_components import _automatic_ridge
 from sklearn.exceptions import ConvergenceWarning
 
 import scca.parallel._tasks as working
-from scca import DataWarning, EmptyComponentWarning, KernelCCA, SparseCCA
+from scca import DataWarning, EmptyComponentWarning, Kernel, KernelCCA, SparseCCA
 from scca.datasets import make_planted
+from scca.factors import find, fit, refit
 from scca.inference import permutation_test
+from scca.samples import Groups, Views
 
-REPRESENTATIONS = ["auto", "primal-primal", "primal-dual", "dual-primal", "dual-dual"]
+LINEAR = Kernel("polynomial", degree=1, gamma=1.0, coef0=0.0)  # the linear kernel, with weights on samples
+KERNELS = {"features": "linear", "Y": LINEAR, "X": (LINEAR, "linear"), "X and Y": (LINEAR, LINEAR)}
+kernels = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
 
 @pytest.fixture(scope="module")
@@ -33,6 +36,11 @@ def new_pairs(planted):
 
 def factors(n_components=3, **settings):
     return SparseCCA(n_components, **{"held_out": 0, **settings})
+
+
+def n_features_read(X, Y, n_components=1, **settings):
+    """How many features are read, or which share of them; None for all."""
+    return factors(n_components, **settings).prepare_views(Views((X, Y), Groups.of(None, len(X)))).reading.n_features
 
 
 def read_view(model, X, training, name="x"):
@@ -100,21 +108,18 @@ class TestWhatIsReadIsUsed:
 class TestHowManyFeatures:
     def test_few_where_few_share_anything_and_all_where_each_counts(self):
         made = make_planted(120, 400, 400, n_factors=1, n_active=20, strength=2, random_state=0)
-        few = factors(1).prepare(*made.views)
-        assert few.n_features == 0.15
+        assert n_features_read(*made.views) == 0.15
         z, noise = np.random.default_rng(0).standard_normal((2, 600, 200))  # every feature has its own mate
-        assert factors(150).prepare(z, z + 2.5 * noise).n_features is None
+        assert n_features_read(z, z + 2.5 * noise, 150) is None
 
     def test_a_half_that_does_not_vary_leaves_all(self, pairs):
         """A feature of a single pair does not vary in the half without it."""
         X, Y = pairs
-        assert factors(1).prepare(X, Y[:, :1] * (np.arange(len(Y)) == 0)[:, None]).n_features is None
+        assert n_features_read(X, Y[:, :1] * (np.arange(len(Y)) == 0)[:, None]) is None
 
-    def test_automatic_is_all_for_other_renderings_and_components(self, pairs):
-        assert factors(rendering="dense").prepare(*pairs).n_features is None
-        assert factors(representation="dual-dual").prepare(*pairs).n_features is None
-        assert factors(feature_weights=None).prepare(*pairs).n_features is None
-        assert SparseCCA(2, anchors="sequential").prepare(*pairs).n_features is None
+    def test_automatic_is_all_for_dense_renderings_and_kernels(self, pairs):
+        for settings in ({"rendering": "dense"}, {"kernel": (LINEAR, LINEAR)}, {"feature_weights": None}):
+            assert n_features_read(*pairs, 3, **settings) is None
 
     def test_an_automatic_penalty_leaves_no_more_than_a_hundred(self):
         made = make_planted(60, 900, 900, n_factors=1, n_active=300, strength=1, random_state=0)
@@ -134,9 +139,9 @@ class TestWeights:
             np.testing.assert_allclose(A[:, S].T @ (t - A[:, S] @ w[S]), 0.4 * w[S], atol=1e-10)
         assert model.dual_gap_.shape == model.mu_.shape == model.objective_.shape == (2, 3)
 
-    @pytest.mark.parametrize("representation", REPRESENTATIONS)
-    def test_gaps_are_within_the_tolerance(self, pairs, representation):
-        model = factors(3, representation=representation, tol=1e-5).fit(*pairs)
+    @kernels
+    def test_gaps_are_within_the_tolerance(self, pairs, kernel):
+        model = factors(3, kernel=kernel, tol=1e-5).fit(*pairs)
         largest = model.objective_.max()  # t is no longer than 1
         assert (model.dual_gap_ <= 2e-5 * max(1.0, largest)).all()
         assert model.converged_.all()
@@ -206,11 +211,7 @@ class TestFactors:
 
     def test_rotation_leaves_the_inner_products_of_dense_scores(self, pairs, new_pairs, monkeypatch):
         turned = factors(3, rendering="dense").fit(*pairs).transform_pair(*new_pairs)
-        import scca.factors._steps as module
-
-        from scca.factors import Rotation
-
-        monkeypatch.setattr(module, "varimax", lambda loadings: Rotation(np.eye(loadings.shape[1]), True))
+        monkeypatch.setattr(find, "varimax", lambda loadings: find.Rotation(np.eye(loadings.shape[1]), True))
         plain = factors(3, rendering="dense").fit(*pairs).transform_pair(*new_pairs)
         np.testing.assert_allclose(turned[0] @ turned[1].T, plain[0] @ plain[1].T, atol=1e-12)
 
@@ -224,10 +225,10 @@ class TestFactors:
         read = model.x_weights_[:, 0] != 0
         assert np.corrcoef(model.x_loadings_[read, 0], cosines[read, 0])[0, 1] > 0.95
 
-    @pytest.mark.parametrize("representation", REPRESENTATIONS)
+    @kernels
     @pytest.mark.parametrize("rendering", ["sparse", "dense"])
-    def test_storage_does_not_matter(self, pairs, new_pairs, representation, rendering):
-        settings = {"representation": representation, "rendering": rendering}
+    def test_storage_does_not_matter(self, pairs, new_pairs, kernel, rendering):
+        settings = {"kernel": kernel, "rendering": rendering}
         if rendering == "sparse":
             settings["tol"] = 1e-10
         dense = factors(3, **settings).fit(*pairs)
@@ -238,24 +239,45 @@ class TestFactors:
         ):
             np.testing.assert_allclose(mine, other, atol=1e-7)
 
+    def test_one_kernel_is_that_of_y_and_two_are_those_of_both(self, pairs, new_pairs):
+        """A view with a kernel has weights on its samples."""
+        wide = Kernel("rbf", gamma=0.01)
+        shapes = {"linear": (50, 40), wide: (50, 80), (wide, "linear"): (80, 40), (wide, LINEAR): (80, 80)}
+        for kernel, (m, q) in shapes.items():
+            model = factors(2, kernel=kernel).fit(*pairs)
+            assert (len(model.x_weights_), len(model.y_weights_)) == (m, q)
+            assert model.score(*new_pairs) > 0.1
+        one, two = (factors(2, kernel=kernel).fit(*pairs) for kernel in (wide, ["linear", wide]))
+        np.testing.assert_array_equal(one.y_weights_, two.y_weights_)
+
+    def test_a_linear_kernel_means_features_however_it_is_named(self, pairs):
+        for kernel in (Kernel("linear"), ("linear", Kernel())):
+            model = factors(2, kernel=kernel).fit(*pairs)
+            np.testing.assert_array_equal(model.y_weights_, factors(2).fit(*pairs).y_weights_)
+
+    def test_kernels_of_swapped_views_are_swapped(self, pairs, new_pairs):
+        settings = {"feature_weights": None, "tol": 1e-10}
+        wide = Kernel("rbf", gamma=0.01)
+        given = factors(2, kernel=(wide, LINEAR), **settings).fit(*pairs).transform_pair(*new_pairs)
+        swapped = factors(2, kernel=(LINEAR, wide), **settings).fit(*pairs[::-1]).transform_pair(*new_pairs[::-1])
+        for mine, other in zip(given, swapped[::-1], strict=True):
+            np.testing.assert_allclose(mine, other, atol=1e-6 * np.abs(other).max())
+
     def test_a_precomputed_kernel_is_the_linear_kernel_of_the_same_features(self, pairs):
         X, Y = pairs
         settings = {"feature_weights": None, "tol": 1e-10, "scale": "rows"}
-        linear = factors(2, representation="primal-dual", **settings).fit(X, Y)
+        linear = factors(2, kernel=LINEAR, **settings).fit(X, Y)
         stored = factors(2, kernel="precomputed", **settings).fit(X, Y @ Y.T)
         np.testing.assert_allclose(stored.y_weights_, linear.y_weights_, atol=1e-6 * np.abs(linear.y_weights_).max())
         assert linear.y_weights_.shape == (80, 2)
 
     def test_many_samples_by_products(self, pairs, monkeypatch):
-        import scca.factors._rendering as rendering
-        import scca.factors._shared as shared
-
         for kind in ("sparse", "dense"):
             effort = {"tol": 1e-9} if kind == "sparse" else {}
             few = factors(2, rendering=kind, **effort).fit(*pairs)
             with monkeypatch.context() as patched:
-                patched.setattr(shared, "_FEW", 0)
-                patched.setattr(rendering, "_FEW_SAMPLES", 0)
+                patched.setattr(find, "_FEW", 0)
+                patched.setattr(refit, "_FEW_SAMPLES", 0)
                 many = factors(2, rendering=kind, **effort).fit(*pairs)
             cosines = np.abs(np.sum(many.x_weights_ * few.x_weights_, axis=0))
             norms = np.linalg.norm(many.x_weights_, axis=0) * np.linalg.norm(few.x_weights_, axis=0)
@@ -293,8 +315,6 @@ class TestOneDenseView:
     def test_penalties_are_those_of_the_sparse_view(self, made):
         few, many = (factors(2, rendering=("sparse", "dense"), mu=f"auto*{f}").fit(*made.views) for f in (3, 0.3))
         assert np.count_nonzero(few.x_weights_) < np.count_nonzero(many.x_weights_)
-        with pytest.raises(ValueError, match="mu is for weights on features, which no view has"):
-            factors(2, rendering=("dense", "sparse"), representation="primal-dual", mu=0.1).fit(*made.views)
         with pytest.raises(ValueError, match="rendering must be 'sparse' or 'dense'; got"):
             factors(2, rendering=("dense", "sparse", "dense")).fit(*made.views)
 
@@ -356,9 +376,7 @@ class TestHeldOut:
         assert np.corrcoef(model.held_out_correlations_, truth)[0, 1] > 0.8
 
     def test_is_off_in_many_fits(self, pairs, monkeypatch):
-        import scca.estimators._factor_components as module
-
-        monkeypatch.setattr(module, "held_out_correlations", None)  # calling it would fail
+        monkeypatch.setattr(fit, "held_out_correlations", None)  # calling it would fail
         found = permutation_test(factors(1, held_out=5), *pairs, n_permutations=3, random_state=0)
         assert found.p_values[0] == 0.25
 
@@ -388,45 +406,23 @@ class TestEdges:
             assert factors(4, scale=None).fit(X, Y).n_components_ == 2
 
 
-@pytest.mark.parametrize(
-    ("settings", "sentence"),
-    [
-        ({"rendering": "dense"}, "rendering is for shared factors; got 'dense' with anchors: leave it at 'sparse'"),
-        ({"ridge": 1.0}, "ridge is for shared factors; got 1.0 with anchors: leave it at 'auto'"),
-        ({"held_out": 3}, "held_out is for shared factors; got 3 with anchors: leave it at 'auto'"),
-        ({"held_out": False}, "held_out is for shared factors; got False with anchors: leave it at 'auto'"),
-        ({"n_components": "auto"}, 'n_components="auto" is for shared factors; got it with anchors: give a number, or'),
-    ],
-)
-@pytest.mark.parametrize("anchors", ["sequential", "cross-energy", [3, 1]])
-def test_what_has_no_meaning_with_anchors_is_refused(pairs, anchors, settings, sentence):
-    with pytest.raises(ValueError, match=sentence) as caught:
-        SparseCCA(**{"n_components": 2, "anchors": anchors, **settings}).fit(*pairs)
-    assert "\n" not in str(caught.value)
+def test_a_penalty_without_selection_is_refused(pairs):
+    with pytest.raises(ValueError, match='mu is for rendering="sparse"; got .auto.2. with "dense": drop it'):
+        factors(2, rendering="dense", mu="auto*2").fit(*pairs)
 
 
-@pytest.mark.parametrize("value", [1.0, "auto*2", 0, None])
-def test_a_penalty_on_weights_that_no_view_has_is_refused(pairs, value):
-    with pytest.raises(ValueError, match="gamma is for weights on samples, which no view has; got .*: drop it"):
-        factors(2, gamma=value).fit(*pairs)
-    with pytest.raises(ValueError, match="mu is for weights on features, which no view has; got .*: drop it"):
-        factors(2, mu=value, representation="dual-dual").fit(*pairs)
-
-
-@pytest.mark.parametrize(("name", "representation"), [("mu", "auto"), ("gamma", "primal-dual")])
-def test_a_penalty_without_selection_is_refused(pairs, name, representation):
-    with pytest.raises(ValueError, match=f'{name} is for rendering="sparse"; got .auto.2. with "dense": drop it'):
-        factors(2, rendering="dense", representation=representation, **{name: "auto*2"}).fit(*pairs)
-
-
-@pytest.mark.parametrize("gone", ["refine", "directions"])
+@pytest.mark.parametrize("gone", ["anchors", "representation", "gamma", "kernel_params", "algorithm", "verbose"])
 def test_parameters_that_are_no_more(gone):
     with pytest.raises(TypeError, match=gone):
         SparseCCA(2, **{gone: "auto"})
 
 
-def test_the_automatic_ridge_grows_with_many_samples():
-    assert [_automatic_ridge(n) for n in (10, 10_000, 40_000)] == [0.25, 0.25, 1.0]
+@pytest.mark.parametrize(("n", "ridge"), [(10, 0.25), (10_000, 0.25), (40_000, 1.0)])
+def test_the_automatic_ridge_grows_with_many_samples(n, ridge):
+    X = np.arange(n, dtype=float)[:, None] % 7
+    model = factors(1, feature_weights=None)
+    prepared = model.prepare_views(Views((X, X), Groups.of(None, n)))
+    assert fit._adapted(model._settings(), prepared).ridge == ridge
 
 
 @pytest.mark.parametrize(("name", "value"), [("tol", 1e-3), ("max_iter", 7)])
@@ -434,8 +430,3 @@ def test_effort_of_the_convex_problems_is_refused_where_there_are_none(pairs, na
     with pytest.raises(ValueError, match=f'{name} is for rendering="sparse"; got .* with "dense": leave it at'):
         factors(2, rendering="dense", **{name: value}).fit(*pairs)
     factors(2, rendering=("dense", "sparse"), **{name: value}).fit(*pairs)
-
-
-def test_the_papers_algorithm_is_for_anchored_components(pairs):
-    with pytest.raises(ValueError, match="algorithm is for anchored components; got 'greedy' without anchors"):
-        factors(2, algorithm="greedy").fit(*pairs)

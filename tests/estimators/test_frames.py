@@ -10,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 
-from scca import DataWarning, KernelCCA, SparseCCA, SparseCCACV
+from scca import AnchoredCCA, DataWarning, Kernel, KernelCCA, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.readers import PairedText
 from scca.retrieval import average_precision
@@ -388,7 +388,7 @@ class TestRowLabels:
 
 
 def anchored(n_components):
-    return SparseCCA(n_components, anchors="cross-energy")
+    return AnchoredCCA(n_components, anchors="cross-energy")
 
 
 def searching(n_components):
@@ -405,7 +405,7 @@ class TestRefit:
         yield {}, (X, broken)
         yield {}, (X[:5], Y)
         yield {"center": "x"}, (X, Y)
-        yield {"kernel": "rbf", "kernel_params": {"gama": 1}}, (X, Y)
+        yield {"kernel": Kernel("rbf", gama=1)}, (X, Y)
         yield {"n_components": 5}, (X.iloc[:5, :2], Y.iloc[:5, :3])  # other features, fewer than components
         if estimator in (SparseCCA, anchored):
             halves = np.zeros((40, 1)), np.zeros((40, 1))

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from subprocesses import run_program
 
-from scca import KernelCCA, SparseCCA
+from scca import AnchoredCCA, KernelCCA, SparseCCA
 
 SEEDS = st.integers(0, 2**32 - 1)
 many = settings(max_examples=25, deadline=None)
@@ -23,7 +23,8 @@ def pairs(seed):
 
 
 def fitted(X, Y, **parameters):
-    return SparseCCA(1, tol=TOL, **{"anchors": "cross-energy", **parameters}).fit(X, Y)
+    settings = {"anchors": "cross-energy", "feature_weights": "shared", "scale": "auto", **parameters}
+    return AnchoredCCA(1, tol=TOL, **settings).fit(X, Y)
 
 
 def factor(X, Y, **parameters):
@@ -145,13 +146,13 @@ class TestKernelCCA:
 PROGRAM = """
 import hashlib, sys
 import numpy as np
-from scca import KernelCCA, SparseCCA
+from scca import AnchoredCCA, KernelCCA, SparseCCA
 from scca.datasets import make_planted
 X, Y = make_planted(700, 40, 30, n_active=5, random_state=0).views
 for n_jobs in map(int, sys.argv[1:]):
     digest = hashlib.sha256()
     settings = {"kernel": "rbf", "n_jobs": n_jobs}
-    anchored = SparseCCA(3, anchors="cross-energy", **settings)
+    anchored = AnchoredCCA(3, anchors="cross-energy", **settings)
     for model in (SparseCCA(3, held_out=0, **settings), anchored, KernelCCA(3, **settings)):
         for scores in model.fit(X, Y).transform_pair(X, Y):
             digest.update(scores.tobytes())

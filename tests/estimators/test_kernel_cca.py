@@ -7,7 +7,7 @@ from oracles import prepare
 from scipy.linalg import eigh
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from scca import KernelCCA
+from scca import Kernel, KernelCCA
 from scca.datasets import make_planted
 
 PLAIN = {"scale": None}
@@ -131,3 +131,20 @@ def test_a_kernel_of_zeros_is_refused():
     for pair in ((K, 0 * K), (0 * K, K)):
         with pytest.raises(ValueError, match="the kernel matrix of X or of Y has rank 0"):
             KernelCCA(1, kernel="precomputed").fit(*pair)
+
+
+def test_a_pair_names_the_kernel_of_each_view(tall):
+    """A matrix of either stands for it."""
+    X, Y = tall
+    rbf = Kernel("rbf", gamma=0.1)
+    given = KernelCCA(2, kernel=("linear", rbf), scale="rows").fit(X, Y)
+    for kernel, views in (
+        (("linear", "precomputed"), (X, rbf.matrix(Y))),
+        (("precomputed", rbf), (X @ X.T, Y)),
+        (["precomputed", "precomputed"], (X @ X.T, rbf.matrix(Y))),
+    ):
+        model = KernelCCA(2, kernel=kernel, scale="rows").fit(*views)
+        np.testing.assert_allclose(model.canonical_values_, given.canonical_values_, rtol=1e-9)
+        assert model.__sklearn_tags__().input_tags.pairwise == (kernel[0] == "precomputed")
+    one, both = (KernelCCA(2, kernel=kernel).fit(X, Y) for kernel in (rbf, (rbf, rbf)))
+    np.testing.assert_array_equal(one.x_weights_, both.x_weights_)

@@ -13,17 +13,17 @@ from sklearn.model_selection import GridSearchCV
 from subprocesses import run_program
 
 import scca
-from scca import KernelCCA, LowRankKernel, SparseCCA, SparseCCACV
+from scca import AnchoredCCA, Kernel, KernelCCA, LowRankKernel, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.persistence import ModelFileError
 
-GAMMA = {"kernel_params": {"gamma": 0.02}}
+RBF = Kernel("rbf", gamma=0.02)
 MODELS = [
-    SparseCCA(3, held_out=0, **GAMMA),
-    SparseCCA(3, representation="dual-dual", rendering="dense", held_out=0, **GAMMA),
-    SparseCCA(2, anchors="cross-energy", representation="dual-primal", **GAMMA),
-    SparseCCA(2, held_out=3, center=False, scale=None, **GAMMA),
-    KernelCCA(3, **GAMMA),
+    SparseCCA(3, kernel=RBF, held_out=0),
+    SparseCCA(3, kernel=(RBF, RBF), rendering="dense", held_out=0),
+    AnchoredCCA(2, kernel=RBF, anchors="cross-energy", representation="dual-primal", scale="auto"),
+    SparseCCA(2, kernel=RBF, held_out=3, center=False, scale=None),
+    KernelCCA(3, kernel=RBF),
 ]
 
 
@@ -40,8 +40,9 @@ def new():
 @pytest.mark.parametrize("method", ["cholesky", "nystroem"])
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_full_rank_is_the_stored_kernel(pair, new, model, method):
-    stored = clone(model).set_params(kernel="rbf").fit(*pair)
-    low = clone(model).set_params(kernel=LowRankKernel("rbf", 120, method=method)).fit(*pair)
+    low = LowRankKernel(RBF, 120, method=method)
+    stored = clone(model).fit(*pair)
+    low = clone(model).set_params(kernel=(low, low) if isinstance(model.kernel, tuple) else low).fit(*pair)
     assert max(getattr(low, f"{name.lower()}_kernel_error_") for name in low._dual_views) < 1e-12
     np.testing.assert_allclose(low.correlations_, stored.correlations_, atol=1e-7)
     for views in (pair, new):
@@ -63,12 +64,12 @@ def test_full_rank_is_the_stored_kernel(pair, new, model, method):
 def test_scores_are_weights_times_the_approximated_kernel(pair, store, method):
     """Also those of the training samples alone; the certificate is of this problem."""
     X, Y = map(store, pair)
-    model = KernelCCA(2, kernel=LowRankKernel("rbf", 30, method=method), **GAMMA).fit(X, Y)
+    model = KernelCCA(2, kernel=LowRankKernel(RBF, 30, method=method)).fit(X, Y)
     rows = model.y_preparation_.map.rows(store(pair[1] / np.std(pair[1], axis=0)))
     F = model.y_preparation_.preparation.transform(rows).columns(np.arange(30))
     np.testing.assert_allclose(model.transform_y(Y), F @ (F.T @ model.y_weights_), atol=1e-9)
     np.testing.assert_allclose(model.transform_y(Y[7:8]), model.transform_y(Y)[7:8], atol=1e-9)
-    sparse = SparseCCA(2, kernel=LowRankKernel("rbf", 30, method=method), held_out=0, **GAMMA).fit(X, Y)
+    sparse = SparseCCA(2, kernel=LowRankKernel(RBF, 30, method=method), held_out=0).fit(X, Y)
     np.testing.assert_allclose(sparse.transform_y(Y), F @ (F.T @ sparse.y_weights_), atol=1e-9)
     assert sparse.converged_.all()
     norms = np.linalg.norm(F @ F.T, axis=0)
@@ -77,9 +78,8 @@ def test_scores_are_weights_times_the_approximated_kernel(pair, store, method):
 
 
 def test_fewer_columns_lose_little_of_a_smooth_kernel(pair, new):
-    settings = {"regularization": 0.5, "kernel_params": {"gamma": 1e-3}}
-    stored = KernelCCA(2, kernel="rbf", **settings).fit(*pair)
-    low = KernelCCA(2, kernel=LowRankKernel("rbf", 60), **settings).fit(*pair)
+    smooth = Kernel("rbf", gamma=1e-3)
+    stored, low = (KernelCCA(2, regularization=0.5, kernel=k).fit(*pair) for k in (smooth, LowRankKernel(smooth, 60)))
     assert low.x_kernel_error_ < 0.01
     np.testing.assert_allclose(low.canonical_values_, stored.canonical_values_, atol=0.01)
     assert abs(low.score(*new) - stored.score(*new)) < 0.05
@@ -91,7 +91,7 @@ def test_a_function_of_two_rows(pair):
     def k(a, b):
         return float(np.exp(-0.02 * np.sum((a - b) ** 2)))
 
-    by_name = SparseCCA(2, kernel=LowRankKernel("rbf", 40), held_out=0, scale=("both", "rows"), **GAMMA)
+    by_name = SparseCCA(2, kernel=LowRankKernel(RBF, 40), held_out=0, scale=("both", "rows"))
     by_function = SparseCCA(2, kernel=LowRankKernel(k, 40), held_out=0)
     with pytest.warns(scca.DataWarning, match="relative error"):
         scores = [model.fit(X, Y).transform_y(Y) for model in (by_name, by_function)]
@@ -100,7 +100,7 @@ def test_a_function_of_two_rows(pair):
 
 def test_float32_stays(pair):
     X, Y = (view.astype(np.float32) for view in pair)
-    model = KernelCCA(2, kernel=LowRankKernel("rbf", 120), **GAMMA).fit(X, Y)
+    model = KernelCCA(2, kernel=LowRankKernel(RBF, 120)).fit(X, Y)
     assert model.transform(X).dtype == model.x_weights_.dtype == np.float32
 
 
@@ -111,7 +111,7 @@ def test_a_linear_kernel_is_the_linear_kernel(pair):
 
 
 def test_a_large_error_is_a_warning_and_every_error_is_logged(pair, caplog):
-    model = SparseCCA(2, kernel=LowRankKernel("rbf", 10), held_out=0, verbose=1, kernel_params={"gamma": 0.1})
+    model = SparseCCA(2, kernel=LowRankKernel(Kernel("rbf", gamma=0.1), 10), held_out=0)
     with (
         caplog.at_level(logging.INFO, logger="scca"),
         pytest.warns(
@@ -127,8 +127,8 @@ def test_a_large_error_is_a_warning_and_every_error_is_logged(pair, caplog):
 
 @pytest.mark.filterwarnings("ignore:.*the kernel of")
 def test_searches_and_clones(pair):
-    kernel = LowRankKernel("rbf", 20, method="nystroem", random_state=3)
-    model = SparseCCA(2, kernel=kernel, held_out=0, **GAMMA)
+    kernel = LowRankKernel(RBF, 20, method="nystroem", random_state=3)
+    model = SparseCCA(2, kernel=kernel, held_out=0)
     assert clone(model).get_params()["kernel__rank"] == 20
     search = GridSearchCV(model, {"kernel__rank": [5, 60], "kernel__method": ["cholesky"]}, cv=3).fit(*pair)
     assert search.best_params_["kernel__rank"] == 60
@@ -162,7 +162,7 @@ def test_refused(pair, estimator, kernel, match):
 @pytest.mark.parametrize("method", ["cholesky", "nystroem", "random"])
 def test_unknown_parameters_are_refused(pair, method):
     with pytest.raises(ValueError, match=r"the kernel rbf failed with \{'gama': 1\}"):
-        KernelCCA(1, kernel=LowRankKernel("rbf", 9, method=method), kernel_params={"gama": 1}).fit(*pair)
+        KernelCCA(1, kernel=LowRankKernel(Kernel("rbf", gama=1), 9, method=method)).fit(*pair)
 
 
 # --- model files ------------------------------------------------------------------------------------------------------
@@ -173,8 +173,8 @@ def test_unknown_parameters_are_refused(pair, method):
 @pytest.mark.parametrize("method", ["cholesky", "nystroem", "random"])
 def test_model_files(pair, tmp_path, method, store):
     X, Y = map(store, pair)
-    for model in (SparseCCA(2, held_out=0), SparseCCA(2, anchors="sequential"), KernelCCA(2)):
-        model.set_params(kernel=LowRankKernel("rbf", 20, method=method, random_state=1), **GAMMA).fit(X, Y)
+    for model in (SparseCCA(2, held_out=0), AnchoredCCA(2), KernelCCA(2)):
+        model.set_params(kernel=LowRankKernel(RBF, 20, method=method, random_state=1)).fit(X, Y)
         scca.save(model, tmp_path / "m.scca")
         again = scca.load(tmp_path / "m.scca")
         assert again.y_kernel_error_ == model.y_kernel_error_

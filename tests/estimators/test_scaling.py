@@ -8,7 +8,7 @@ from sklearn.linear_model import LassoCV
 from sklearn.preprocessing import StandardScaler
 
 import scca
-from scca import PAPER, KernelCCA, LowRankKernel, SparseCCA, SparseCCACV
+from scca import AnchoredCCA, KernelCCA, LowRankKernel, SparseCCA, SparseCCACV
 from scca.datasets import load_trilingual, make_planted
 from scca.inference import permutation_test
 
@@ -35,7 +35,7 @@ MODELS = {
     "auto": SparseCCA("auto", held_out=0, **EXACT),
     "dense": SparseCCA(2, rendering="dense", held_out=0),
     "columns": SparseCCA(2, scale="columns", held_out=0, **EXACT),
-    "anchored": SparseCCA(2, anchors="cross-energy", **EXACT),
+    "anchored": AnchoredCCA(2, anchors="cross-energy", feature_weights="shared", scale="auto", **EXACT),
     "kernel": KernelCCA(2),
     "rbf": KernelCCA(2, kernel="rbf"),
     "low rank": KernelCCA(2, kernel=LowRankKernel("rbf", 90)),
@@ -145,8 +145,8 @@ class TestWhatIsChosen:
         assert (model.x_scale_, model.y_scale_) == ("rows", "both")
 
     def test_rows_for_the_paper_and_for_texts(self, pairs):
-        model = SparseCCA(2, **PAPER).fit(*pairs)
-        assert model.x_scale_ == model.y_scale_ == PAPER["scale"] == "rows"
+        model = AnchoredCCA(2).fit(*pairs)
+        assert model.x_scale_ == model.y_scale_ == model.scale == "rows"
         corpus = load_trilingual()
         text = scca.text.BilingualModel(2, held_out=0).fit(scca.text.PairedText.of(corpus.en[:40], corpus.fr[:40]))
         assert text.scca_.scale == text.scca_.x_scale_ == "rows"

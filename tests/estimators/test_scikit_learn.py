@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from scca import PAPER, KernelCCA, SparseCCA, SparseCCACV
+from scca import AnchoredCCA, AnchoredCCACV, KernelCCA, SparseCCA, SparseCCACV
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit odd data on purpose
 
@@ -15,12 +15,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the checks fit
         SparseCCA(1, rendering="dense", held_out=0),
         SparseCCA(1, kernel="rbf", held_out=0),
         SparseCCA(1, center=False, scale=None, held_out=0),
-        SparseCCA(**PAPER),
-        SparseCCA(1, anchors="cross-energy", representation="dual-primal"),
-        SparseCCA(1, anchors="cross-energy", kernel="rbf", algorithm="greedy"),
-        SparseCCA(1, anchors="cross-energy", center=False, scale=None),
+        SparseCCA(1, kernel=("rbf", "linear"), held_out=0),
+        AnchoredCCA(),
+        AnchoredCCA(1, anchors="cross-energy", representation="dual-primal"),
+        AnchoredCCA(1, anchors="cross-energy", kernel="rbf", algorithm="greedy"),
+        AnchoredCCA(1, anchors="cross-energy", center=False, scale=None),
         SparseCCACV(1, mu_factors=(0.5, 1), cv=3, held_out=0),
-        SparseCCACV(1, mu_factors=(0.5, 1), cv=3, anchors="cross-energy"),
+        AnchoredCCACV(1, mu_factors=(0.5, 1), cv=3, anchors="cross-energy"),
         KernelCCA(),
         KernelCCA(1, kernel="rbf"),
     ]

@@ -4,11 +4,11 @@ import tracemalloc
 
 import numpy as np
 import pytest
-import scca._arrays as arrays
 
 import scca.parallel._tasks as working
+import scca.samples._views as arrays
 from scca import SparseCCA
-from scca.factors import _spectrum
+from scca.factors import find
 
 SETTINGS = {"defaults": {}, "dense": {"rendering": "dense"}, "all features": {"n_features": None}, "mu": {"mu": 0.05}}
 
@@ -34,7 +34,7 @@ def test_same_model_in_tiles_from_a_file(settings, order, tmp_path, monkeypatch)
     expected = SparseCCA(2, **settings).fit(X, Y)
     monkeypatch.setattr(arrays, "_TILE_ENTRIES", 1000)
     monkeypatch.setattr(arrays, "_MOST_COPIED", 1000)
-    monkeypatch.setattr(_spectrum, "_MOST_COPIED", 1000)
+    monkeypatch.setattr(find, "_MOST_COPIED", 1000)
     found = SparseCCA(2, **settings).fit(in_file(X, tmp_path / "X.npy", order), in_file(Y, tmp_path / "Y.npy", order))
     assert found.x_weights_.dtype == found.x_loadings_.dtype == np.float32
     np.testing.assert_allclose(found.held_out_correlations_, expected.held_out_correlations_, atol=1e-5)
@@ -56,7 +56,7 @@ def test_no_copy_of_the_whole(settings, mapped, tmp_path, monkeypatch):
     X, Y = pair(200, 20_000, 50)  # 16 MB; weights and loadings take 0.3 MB each
     monkeypatch.setattr(arrays, "_TILE_ENTRIES", 1 << 14)
     monkeypatch.setattr(arrays, "_MOST_COPIED", 1 << 14)
-    monkeypatch.setattr(_spectrum, "_MOST_COPIED", 1 << 14)
+    monkeypatch.setattr(find, "_MOST_COPIED", 1 << 14)
     monkeypatch.setattr(working, "_N_CORES", 1)  # folds side by side have tiles and sums of their own each
     if mapped:
         X = in_file(X, tmp_path / "X.npy")

@@ -8,7 +8,7 @@ START = """
 import threading
 import numpy as np, scca
 from threadpoolctl import threadpool_info
-from scca.engine import blas_threads_for, one_blas_thread
+from scca.parallel import blas_threads_for, one_blas_thread
 
 def threads():
     return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
@@ -93,8 +93,8 @@ def test_a_child_can_enter_although_another_thread_of_its_parent_was_entering():
     run(
         """
 import os
-from scca.engine import _blas
-_blas._ONE_THREAD._lock.acquire()
+from scca.parallel import _tasks
+_tasks._ONE_THREAD._lock.acquire()
 child = os.fork()
 if not child:
     with one_blas_thread():

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-import scca._arrays as arrays
 import scipy.sparse as sp
 
-from scca.samples._views import ChosenRows, chosen_rows, read_tile, tiles
+import scca.samples._views as arrays
+from scca.samples import ChosenRows, chosen_rows, read_tile, tiles
 
 
 @pytest.mark.parametrize("shape", [(3, 50), (50, 3), (7, 7), (1, 1), (4, 0)])

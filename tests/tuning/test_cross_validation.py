@@ -1,4 +1,4 @@
-"""SparseCCACV: the table against a plain loop, the choice, and every kind of view."""
+"""SparseCCACV and AnchoredCCACV: the table against a plain loop, the choice, and every kind of view."""
 
 import warnings
 from inspect import Parameter, signature
@@ -11,14 +11,16 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold, ShuffleSplit
 
-from scca import DataWarning, EmptyComponentWarning, SparseCCA, SparseCCACV
+from scca import AnchoredCCA, AnchoredCCACV, DataWarning, EmptyComponentWarning, Kernel, SparseCCA, SparseCCACV
 from scca.datasets import make_planted
 from scca.parallel import run_tasks
+from scca.progress import long_work
 from scca.retrieval import mate_ranks
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
 MU, GAMMA = (0.3, 1, 2.5), (0.5, 1)
-ANCHORED = {"anchors": "cross-energy"}
+ANCHORED = {"anchors": "cross-energy", "feature_weights": "shared", "scale": "auto"}
+LINEAR = Kernel("polynomial", degree=1, gamma=1, coef0=0)  # of samples; "linear" is read by features
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +30,7 @@ def pairs():
 
 def small(n_components=2, **settings):
     """A search among anchored components, whose first are the same however many there are."""
-    return SparseCCACV(n_components, **{"mu_factors": (0.5, 2), "cv": 3, **ANCHORED, **settings})
+    return AnchoredCCACV(n_components, **{"mu_factors": (0.5, 2), "cv": 3, **ANCHORED, **settings})
 
 
 def small_factors(n_components=2, **settings):
@@ -57,14 +59,14 @@ class TestTable:
     def test_is_a_plain_loop(self, pairs, scoring, oracle, representation):
         X, Y = pairs
         shared = {"representation": representation, "tol": 1e-7, **ANCHORED}
-        model = SparseCCACV(3, mu_factors=MU, gamma_factors=GAMMA, cv=KFold(4), scoring=scoring, **shared).fit(X, Y)
+        model = AnchoredCCACV(3, mu_factors=MU, gamma_factors=GAMMA, cv=KFold(4), scoring=scoring, **shared).fit(X, Y)
         table = pd.DataFrame(model.cv_results_)
         assert len(table) == 6
         for row in table.itertuples():
             expected = np.empty((4, 3))
             for fold, (train, test) in enumerate(KFold(4).split(X)):
                 for c in (1, 2, 3):
-                    fitted = SparseCCA(c, mu=f"auto*{row.mu_factor}", gamma=f"auto*{row.gamma_factor}", **shared)
+                    fitted = AnchoredCCA(c, mu=f"auto*{row.mu_factor}", gamma=f"auto*{row.gamma_factor}", **shared)
                     A, B = fitted.fit(X[train], Y[train]).transform_pair(X[test], Y[test])
                     expected[fold, c - 1] = oracle(A, B)
                 assert getattr(row, f"split{fold}_test_score") == pytest.approx(expected[fold, 2], abs=1e-9)
@@ -119,24 +121,33 @@ class TestTable:
         model = small(cv=KFold(3), anchors=anchors).fit(X, Y)
         for fold, (train, test) in enumerate(KFold(3).split(X)):
             inside = [int(np.flatnonzero(train == anchor)[0]) for anchor in anchors if anchor in train]
-            fitted = SparseCCA(2, mu="auto*2.0", anchors=inside).fit(X[train], Y[train])
+            fitted = AnchoredCCA(2, **{**ANCHORED, "anchors": inside}, mu="auto*2.0").fit(X[train], Y[train])
             expected = retrieval(*fitted.transform_pair(X[test], Y[test]))
             assert split_scores(model)[1, fold] == pytest.approx(expected, abs=1e-12)
-        assert list(model.anchors_) == list(SparseCCA(2, anchors=anchors, **model.best_params_).fit(X, Y).anchors_)
+        whole = AnchoredCCA(2, **{**ANCHORED, "anchors": anchors}, **model.best_params_).fit(X, Y)
+        assert list(model.anchors_) == list(whole.anchors_)
 
 
 class TestChoice:
     @pytest.mark.parametrize(
-        ("settings", "fitted"),
+        ("model", "plain", "fitted"),
         [
-            ({**ANCHORED, "gamma_factors": GAMMA}, {"y_rotations_", "anchors_"}),
-            ({"held_out": 3}, {"x_loadings_", "held_out_correlations_", "p_value_"}),
+            (
+                AnchoredCCACV(2, mu_factors=MU, gamma_factors=GAMMA, cv=3, **ANCHORED),
+                AnchoredCCA(2, **ANCHORED),
+                {"y_rotations_", "anchors_"},
+            ),
+            (
+                SparseCCACV(2, mu_factors=MU, cv=3, held_out=3),
+                SparseCCA(2, held_out=3),
+                {"x_loadings_", "held_out_correlations_", "p_value_"},
+            ),
         ],
         ids=["anchored", "factors"],
     )
-    def test_last_fit_is_that_of_the_best(self, pairs, settings, fitted):
-        model = SparseCCACV(2, mu_factors=MU, cv=3, **settings).fit(*pairs)
-        plain = SparseCCA(2, **{n: v for n, v in settings.items() if n != "gamma_factors"}, **model.best_params_)
+    def test_last_fit_is_that_of_the_best(self, pairs, model, plain, fitted):
+        model.fit(*pairs)
+        plain.set_params(**model.best_params_)
         found = {name: value for name, value in vars(plain.fit(*pairs)).items() if name.endswith("_")}
         assert {"x_weights_", "dual_gap_", "n_features_in_", *fitted} <= found.keys()
         for name, value in found.items():
@@ -158,33 +169,48 @@ class TestChoice:
         assert model.mu_factor_ == model.cv_results_["mu_factor"][model.best_index_]
         assert model.gamma_factor_ == model.cv_results_["gamma_factor"][model.best_index_]
 
-    @pytest.mark.parametrize("settings", [{"held_out": 0}, ANCHORED], ids=["factors", "anchored"])
-    def test_one_factor_is_plain_sparse_cca(self, pairs, settings):
-        model = SparseCCACV(3, mu_factors=[1], cv=2, **settings).fit(*pairs)
-        np.testing.assert_array_equal(model.x_weights_, SparseCCA(3, **settings).fit(*pairs).x_weights_)
+    @pytest.mark.parametrize(
+        ("model", "plain"),
+        [
+            (SparseCCACV(3, ridge_factors=[1], mu_factors=[1], cv=2, held_out=0), SparseCCA(3, held_out=0)),
+            (AnchoredCCACV(3, mu_factors=[1], cv=2), AnchoredCCA(3)),
+        ],
+        ids=["factors", "anchored"],
+    )
+    def test_one_factor_is_a_plain_fit(self, pairs, model, plain):
+        np.testing.assert_array_equal(model.fit(*pairs).x_weights_, plain.fit(*pairs).x_weights_)
 
     def test_pairs_are_left_out_of_the_last_fit_alone(self, pairs, monkeypatch):
         """The search leaves its own pairs out: in its folds nobody asks for more."""
-        import scca.estimators._factor_components as module
+        import scca.factors.fit as module
 
         asked = []
         found = module.held_out_correlations
-        monkeypatch.setattr(module, "held_out_correlations", lambda *given: asked.append(given) or found(*given))
+        monkeypatch.setattr(
+            module, "held_out_correlations", lambda *given, **more: asked.append(given) or found(*given, **more)
+        )
         assert hasattr(small_factors(held_out=2).fit(*pairs), "p_value_")
         assert len(asked) == 1
 
-    def test_gamma_factors_where_samples_have_weights(self, pairs):
-        model = small_factors(representation="primal-dual", gamma_factors=(1, 4)).fit(*pairs)
-        assert len(model.cv_results_["params"]) == 4
+    def test_mu_is_the_penalty_of_samples_too(self, pairs):
+        model = small_factors(kernel=LINEAR).fit(*pairs)
+        assert len(model.cv_results_["params"]) == 2
         assert len(set(model.cv_results_["mean_x_features"])) == 2
         assert len(set(model.cv_results_["mean_y_features"])) == 2
+
+    def test_columns_are_those_of_the_penalties_there_are(self, pairs):
+        factors, anchored = small_factors().fit(*pairs), small().fit(*pairs)
+        assert "gamma_factor" not in factors.cv_results_
+        assert "ridge_factor" not in anchored.cv_results_
+        assert not hasattr(factors, "gamma_factor_")
+        assert not hasattr(anchored, "ridge_factor_")
 
     def test_equally_good_factors_go_to_the_largest_penalties(self, pairs):
         model = small(mu_factors=(1, 2, 0.5), gamma_factors=(3, 1), scoring=lambda A, B: 1.0).fit(*pairs)
         assert (model.mu_factor_, model.gamma_factor_) == (2, 3)
 
     def test_one_standard_error(self, pairs):
-        best = SparseCCACV(3, mu_factors=np.geomspace(0.1, 3, 6), cv=4, **ANCHORED).fit(*pairs)
+        best = AnchoredCCACV(3, mu_factors=np.geomspace(0.1, 3, 6), cv=4, **ANCHORED).fit(*pairs)
         sparse = clone(best).set_params(rule="one-standard-error").fit(*pairs)
         scores = split_scores(best)
         top = scores.mean(axis=1).argmax()
@@ -212,14 +238,20 @@ class TestViews:
     @pytest.mark.parametrize("scoring", ["correlation", "retrieval"])
     @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
     @pytest.mark.parametrize("scale", ["rows", None])
-    @both
-    def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, scale, make):
+    @pytest.mark.parametrize(
+        ("make", "first_kernel"),
+        [
+            (small_factors, {"kernel": ("precomputed", "linear")}),
+            (small, {"kernel": "precomputed", "representation": "dual-primal"}),
+        ],
+    )
+    def test_precomputed_kernel_is_split_on_both_axes(self, pairs, scoring, store, scale, make, first_kernel):
         X, Y = pairs
         settings = {"scoring": scoring, "scale": scale, "tol": 1e-9, "feature_weights": None}
-        linear = make(3, representation="primal-dual", **settings).fit(X, Y)
+        linear = make(3, kernel=LINEAR, **settings).fit(X, Y)
         second = make(3, kernel="precomputed", **settings).fit(X, store(Y @ Y.T))
         np.testing.assert_allclose(split_scores(second), split_scores(linear), atol=1e-6)
-        first = make(3, kernel="precomputed", representation="dual-primal", **settings).fit(store(Y @ Y.T), X)
+        first = make(3, **first_kernel, **settings).fit(store(Y @ Y.T), X)
         np.testing.assert_allclose(split_scores(first), split_scores(linear), atol=1e-6)
 
     def test_names_of_features(self, pairs):
@@ -263,7 +295,8 @@ class TestSearch:
 
     def test_progress(self, pairs):
         calls = []
-        small().fit_with_progress(*pairs, lambda *call: calls.append(call))
+        with long_work(lambda *call: calls.append(call)):
+            small().fit(*pairs)
         assert [call for call in calls if call[0] == "fits"] == [("fits", 2 * fold, 6) for fold in (1, 2, 3)]
 
     def test_one_task_is_one_fold_with_all_factors(self, pairs, monkeypatch):
@@ -306,33 +339,43 @@ class TestSearch:
         X, Y = pairs
         with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: `n_components` upper .*23"):
             small(30).fit(np.hstack([X, X]), Y)
-        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto, ridge=auto: `n_comp.*23"):
+        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, ridge=auto: `n_comp.*23"):
             small_factors(30).fit(np.hstack([X, X]), np.hstack([Y, Y]))
-        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*0\.5, gamma=auto: scoring must .*; got nan"):
+        with pytest.raises(ValueError, match=r"^fold 0 with mu=auto\*2\.0, gamma=auto: scoring must .*; got nan"):
             small(scoring=lambda A, B: np.nan).fit(X, Y)
         with pytest.raises(ValueError, match=r"^fold 0 .*: anchors must name at least n_components=2 indices; got 1"):
             small(anchors=[3, 20]).fit(X, Y)
 
 
-class TestScikitLearn:
-    def test_parameters_are_those_of_sparse_cca_but_for_the_penalties(self):
-        mine, plain = SparseCCACV().get_params(), SparseCCA().get_params()
-        assert plain.keys() - mine.keys() == {"mu", "gamma", "ridge"}
-        assert mine.keys() - plain.keys() == {"mu_factors", "gamma_factors", "ridge_factors", "cv", "scoring", "rule"}
-        assert all(mine[name] == plain[name] for name in mine.keys() & plain.keys())
+kinds = pytest.mark.parametrize(
+    ("search", "plain", "penalties"),
+    [(SparseCCACV, SparseCCA, ("mu", "ridge")), (AnchoredCCACV, AnchoredCCA, ("mu", "gamma"))],
+)
 
-    def test_signature_spells_out_every_parameter(self):
-        """What help() shows is what is there: no `**`, and the same defaults, kinds and order as `SparseCCA` has."""
-        mine, plain = (dict(signature(kind.__init__).parameters) for kind in (SparseCCACV, SparseCCA))
-        assert "__signature__" not in vars(SparseCCACV.__init__)
-        shared = [name for name in plain if name not in ("mu", "gamma", "ridge")]
-        assert [name for name in mine if name in plain] == shared
-        assert all(mine[name] == plain[name] for name in shared)
-        assert {parameter.kind for name, parameter in mine.items() if name not in plain} == {Parameter.KEYWORD_ONLY}
-        assert set(mine) - {"self"} == set(SparseCCACV().get_params())
+
+class TestScikitLearn:
+    @kinds
+    def test_parameters_are_those_of_a_plain_fit_but_for_the_penalties(self, search, plain, penalties):
+        mine, others = search().get_params(), plain().get_params()
+        assert others.keys() - mine.keys() == set(penalties)
+        assert mine.keys() - others.keys() == {*(f"{name}_factors" for name in penalties), "cv", "scoring", "rule"}
+        assert all(mine[name] == others[name] for name in mine.keys() & others.keys())
+
+    @kinds
+    def test_signature_spells_out_every_parameter(self, search, plain, penalties):
+        """What help() shows is what is there: no `**`, and the same defaults, kinds and order as a plain fit has."""
+        mine, others = (dict(signature(kind.__init__).parameters) for kind in (search, plain))
+        assert "__signature__" not in vars(search.__init__)
+        shared = [name for name in others if name not in penalties]
+        assert [name for name in mine if name in others] == shared
+        assert all(
+            (mine[name].default, mine[name].kind) == (others[name].default, others[name].kind) for name in shared
+        )
+        assert {parameter.kind for name, parameter in mine.items() if name not in others} == {Parameter.KEYWORD_ONLY}
+        assert set(mine) - {"self"} == set(search().get_params())
 
     def test_clone_and_set_params(self, pairs):
-        model = SparseCCACV(4, mu_factors=[1, 2], kernel="rbf", kernel_params={"gamma": 0.1}, held_out=0, n_jobs=2)
+        model = SparseCCACV(4, mu_factors=[1, 2], kernel=Kernel("rbf", gamma=0.1), held_out=0, n_jobs=2)
         copy = clone(model)
         assert copy.get_params() == model.get_params()
         copy.set_params(n_components=2, cv=2, tol=1e-4, n_jobs=None).fit(*pairs)
@@ -340,10 +383,16 @@ class TestScikitLearn:
         assert copy.get_params() == {**model.get_params(), "n_components": 2, "cv": 2, "tol": 1e-4, "n_jobs": None}
         assert "tol=0.0001" in repr(copy)
 
-    @pytest.mark.parametrize("name", ["mu", "gamma", "folds"])
-    def test_no_other_parameters(self, name):
+    @pytest.mark.parametrize(
+        ("search", "name"),
+        [
+            *((SparseCCACV, name) for name in ("mu", "gamma_factors", "anchors", "folds")),
+            *((AnchoredCCACV, name) for name in ("gamma", "ridge_factors", "held_out", "rendering")),
+        ],
+    )
+    def test_no_other_parameters(self, search, name):
         with pytest.raises(TypeError, match=f"'{name}'"):
-            SparseCCACV(2, **{name: 1})
+            search(2, **{name: 1})
 
 
 class TestBadInput:

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scca.factors._steps import find_factors
 
 import scca
-from scca import PAPER, SparseCCA, SparseCCACV, model_path
+from scca import AnchoredCCA, SparseCCA, SparseCCACV, model_path
 from scca.datasets import make_planted
+from scca.factors.fit import find, rotate
 from scca.samples import Samples
 from scca.tuning._coherence import coherence
 
@@ -36,9 +36,10 @@ class TestEnds:
         X, Y = make_planted(60, 12, 10, n_active=4, random_state=0).views
         model = SparseCCA(2, ridge=0.3, feature_weights=None, n_features=None, tol=1e-12)
         path = model_path(model, X, Y, mu_factors=[1e-7], cv=2)
-        pair = model.prepare(X, Y)
-        T = find_factors(pair.views, 2, model._check_factor_settings()).scores
-        views = [pair.views[name].matmat(np.eye(pair.views[name].shape[1])) for name in "XY"]
+        settings = model._settings()
+        prepared = model.prepare_views(model._training(X, Y, None, settings)[0])
+        T = rotate(prepared, find(prepared, 2, settings), settings).scores
+        views = [view.matmat(np.eye(view.shape[1])) for view in prepared.views]
         maps = [np.linalg.solve(A.T @ A + 4 * 0.3 * np.eye(A.shape[1]), A.T) for A in views]
         for own, other, weights in ((0, 1, path.x_weights), (1, 0, path.y_weights)):
             said = views[other] @ maps[other] @ T  # by the other view, and as long as the factor
@@ -161,14 +162,14 @@ class TestAnswer:
 
 
 class TestRefusals:
-    @pytest.mark.parametrize("model", [None, "auto", SparseCCACV(2), scca.KernelCCA(2)])
+    @pytest.mark.parametrize("model", [None, "auto", SparseCCACV(2), AnchoredCCA(2), scca.KernelCCA(2)])
     def test_no_sparse_cca(self, pairs, model):
         with pytest.raises(ValueError, match="^model must be a SparseCCA; got .*: pass for example SparseCCA\\(20\\)"):
             model_path(model, *pairs)
 
-    @pytest.mark.parametrize("settings", [PAPER, {"rendering": "dense"}, {"kernel": "rbf"}])
+    @pytest.mark.parametrize("settings", [{"rendering": "dense"}, {"kernel": "rbf"}])
     def test_models_without_a_path(self, pairs, settings):
-        with pytest.raises(ValueError, match="^model_path needs shared factors .*; leave"):
+        with pytest.raises(ValueError, match="^model_path needs sparse weights on the features of both views; leave"):
             model_path(SparseCCA(2, **settings), *pairs)
 
     @pytest.mark.parametrize(

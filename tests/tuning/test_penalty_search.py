@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from scca.factors._renderings import _ENOUGH, _NEAR, _TRIALS, _few_weights
+
+from scca.factors.constants import ENOUGH_WEIGHTS
+from scca.factors.selection import _NEAR, _TRIALS, _few_weights
 
 MOST = 100
 ENTRY = np.linspace(0.0, 20.0, 401)
@@ -47,7 +49,7 @@ def test_a_penalty_is_searched_that_leaves_few_weights_but_enough(name, before):
     assert len(counted.asked) <= 10
     too_low = max((mu for mu in counted.asked if counted.count(mu) > MOST), default=0.0)
     assert counted(found) <= MOST
-    assert counted(found) >= _ENOUGH * MOST or found <= _NEAR * too_low
+    assert counted(found) >= ENOUGH_WEIGHTS * MOST or found <= _NEAR * too_low
 
 
 @pytest.mark.parametrize("before", [None, 0.7, 19.0])

@@ -2,17 +2,18 @@
 
 import numpy as np
 import pytest
-import scca.estimators._factor_components as components
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from scca import SparseCCA, SparseCCACV
+from scca import AnchoredCCACV, Kernel, SparseCCA, SparseCCACV
 from scca._checks import Penalty
 from scca.datasets import make_planted
-from scca.tuning._search import Penalties, fitted_models
+from scca.factors import fit
+from scca.tuning._search import as_params
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.EmptyComponentWarning")
 MU, RIDGE = (4, 1, 0.25), (0.25, 4)
+LINEAR = Kernel("polynomial", degree=1, gamma=1, coef0=0)  # of samples; "linear" is read by features
 
 
 @pytest.fixture(scope="module")
@@ -28,27 +29,31 @@ def thresholded(view):
     return sp.csr_array(np.where(np.abs(view) > 1, view, 0.0))
 
 
-def warm_and_cold(views, gamma=False, **settings):
+def prepared(model, X, Y):
+    return model.prepare_views(model._training(X, Y, None, model._settings())[0])
+
+
+def warm_and_cold(views, **settings):
     """Models of the penalties of a search, made as it makes them and one by one."""
-    tried = [Penalties(1, mu, ridge) if gamma else Penalties(mu, 1, ridge) for ridge in RIDGE for mu in MU]
-    models = [SparseCCA(3, held_out=0, **settings, **penalties.params) for penalties in tried]
+    tried = [{"mu": mu, "ridge": ridge} for ridge in RIDGE for mu in MU]
+    models = [SparseCCA(3, held_out=0, **settings, **as_params(multipliers)) for multipliers in tried]
     cold = [clone(model).fit(*views) for model in models]
-    return zip(fitted_models(models, models[0].prepare(*views)), cold, strict=True)
+    return zip(models[0].fit_many(models, prepared(models[0], *views)), cold, strict=True)
 
 
 class TestWarmIsCold:
     @pytest.mark.parametrize("store", [np.asarray, thresholded])
-    @pytest.mark.parametrize("representation", ["auto", "primal-dual"])
-    def test_the_same_weights_at_every_penalty(self, pairs, store, representation):
+    @pytest.mark.parametrize("kernel", ["linear", LINEAR])
+    def test_the_same_weights_at_every_penalty(self, pairs, store, kernel):
         """Solved to 1e-11, weights agree to 1e-5 of scores of unit norm."""
-        for warm, cold in warm_and_cold([store(view) for view in pairs], representation=representation, tol=1e-11):
+        for warm, cold in warm_and_cold([store(view) for view in pairs], kernel=kernel, tol=1e-11):
             np.testing.assert_allclose(warm.mu_, cold.mu_, rtol=1e-9)
             np.testing.assert_allclose(warm.x_weights_, cold.x_weights_, atol=1e-5)
             np.testing.assert_allclose(warm.y_weights_, cold.y_weights_, atol=1e-5)
 
     def test_the_same_optimum_at_the_usual_tolerance(self, pairs):
         """Two certified answers to one problem are no farther apart than their gaps; weights on samples are those."""
-        for warm, cold in warm_and_cold(pairs, representation="dual-dual", gamma=True):
+        for warm, cold in warm_and_cold(pairs, kernel=(LINEAR, LINEAR)):
             assert warm.converged_.all()
             assert np.all(np.abs(warm.objective_ - cold.objective_) <= warm.dual_gap_ + cold.dual_gap_ + 1e-12)
 
@@ -65,18 +70,18 @@ class TestWarmIsCold:
 
     def test_factors_are_found_once_a_fold_and_ridge(self, pairs, monkeypatch):
         found = []
-        find = components.find_factors
-        monkeypatch.setattr(components, "find_factors", lambda *given: found.append(given[2].ridge) or find(*given))
-        model = search().fit(*pairs)
+        find = fit.find
+        monkeypatch.setattr(fit, "find", lambda *given: found.append(given[2].ridge) or find(*given))
+        model = search(n_features=None).fit(*pairs)
         *in_folds, in_all = found
         assert in_folds == [0.0625, 1.0] * 3
         assert in_all == 0.25 * Penalty.parse(model.best_params_["ridge"], "ridge", zero_allowed=False).factor
 
     def test_the_features_that_are_read_do_not_depend_on_the_ridge(self):
         X, Y = make_planted(120, 300, 300, n_active=10, random_state=0).views
-        read = [SparseCCA(2, ridge=ridge).prepare(X, Y) for ridge in ("auto", "auto*30", 0.01)]
-        assert read[0].n_features is not None
-        assert {pair.n_features for pair in read} == {read[0].n_features}
+        read = [prepared(SparseCCA(2, ridge=ridge), X, Y) for ridge in ("auto", "auto*30", 0.01)]
+        assert read[0].reading.n_features is not None
+        assert {pair.reading.n_features for pair in read} == {read[0].reading.n_features}
 
 
 class TestSomethingToTune:
@@ -174,15 +179,9 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("settings", "message"),
         [
-            ({"gamma_factors": (1, 4)}, "gamma_factors must be \\(1,\\) with views without weights on samples; got"),
-            ({"anchors": "cross-energy"}, "ridge_factors must be \\(1,\\) with anchors, which have no ridge; got"),
             (
                 {"rendering": "dense"},
                 "mu_factors must be \\(1,\\) with the dense rendering, which has no penalties; got",
-            ),
-            (
-                {"representation": "dual-dual"},
-                "mu_factors must be \\(1,\\) with views without weights on features; got",
             ),
             ({"ridge_factors": (0, 1)}, "ridge_factors must be one or more finite numbers greater than 0"),
             ({"ridge_factors": "auto"}, "ridge_factors must be one or more finite numbers greater than 0"),
@@ -195,9 +194,11 @@ class TestRefusals:
 
     @pytest.mark.parametrize(
         ("settings", "rows"),
-        [({"anchors": "cross-energy"}, 5), ({"rendering": "dense"}, 3), ({"representation": "dual-dual"}, 3), ({}, 15)],
+        [({"rendering": "dense"}, 3), ({"kernel": (LINEAR, LINEAR)}, 15), ({}, 15)],
     )
     def test_what_is_tried_by_default(self, pairs, settings, rows):
-        model = SparseCCACV(1, cv=2, **({} if "anchors" in settings else {"held_out": 0}), **settings).fit(*pairs)
+        model = SparseCCACV(1, cv=2, held_out=0, **settings).fit(*pairs)
         assert len(model.cv_results_["params"]) == rows
-        assert hasattr(model, "ridge_factor_") == ("anchors" not in settings)
+
+    def test_what_is_tried_by_default_with_anchors(self, pairs):
+        assert len(AnchoredCCACV(1, cv=2).fit(*pairs).cv_results_["params"]) == 5

@@ -4,11 +4,16 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from blocks import in_blocks
-from scca.factors._covariances import covariance
-from scca.factors._products import Products, images
-from scca.factors._scores import PooledScores, row_squares
 
-from scca.factors import column_products, correlations, inner_products
+from scca.factors.products import (
+    PooledScores,
+    column_products,
+    correlations,
+    covariance,
+    images,
+    inner_products,
+    row_squares,
+)
 from scca.samples import AllBut, summed
 from scca.samples._views import chosen_rows
 from scca.views import Preparation
@@ -86,7 +91,7 @@ def assert_same_sums(here, there, rng, atol):
         covariance(*there, rows=np.array([4, 1]), columns=np.array([0])),
         covariance(*here, rows=np.array([4, 1]), columns=np.array([0])),
     )
-    for found, expected in zip(*(images([Products(v, 0.5) for v in views], W) for views in (there, here)), strict=True):
+    for found, expected in zip(*(images(views, [0.5] * len(views), W) for views in (there, here)), strict=True):
         for f, e in zip(found, expected, strict=True):
             same(f, e)
     T, U = (PooledScores(there, weights) for weights in (W, V))

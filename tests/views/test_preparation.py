@@ -5,9 +5,8 @@ import pytest
 import scipy.sparse as sp
 from oracles import assert_is, prepare
 
-from scca import KernelCCA, SparseCCA
-from scca.factors._covariances import covariance
-from scca.factors._products import Products, images
+from scca import AnchoredCCA, KernelCCA, SparseCCA
+from scca.factors.products import covariance, regularised
 from scca.views import Compressed, Preparation
 
 STORES = [np.asarray, np.asfortranarray, sp.csr_array, sp.csc_array, sp.csr_matrix]
@@ -100,7 +99,7 @@ def test_a_feature_of_weight_zero_is_not_read(rng, store):
     assert preparation.reads(store(np.vstack([only_unread, X[:1]]))).tolist() == [False, True]
 
 
-@pytest.mark.parametrize("model", [SparseCCA(2), KernelCCA(2), SparseCCA(2, representation="primal-primal")])
+@pytest.mark.parametrize("model", [SparseCCA(2), KernelCCA(2), AnchoredCCA(2, representation="primal-primal")])
 @pytest.mark.parametrize("offset", [1e7, 1e8])
 def test_a_model_does_not_depend_on_the_origin(rng, model, offset):
     Z = rng.standard_normal((60, 2))
@@ -124,7 +123,7 @@ def test_a_float32_model_keeps_its_digits(rng, dtype):
     Z = rng.standard_normal((80, 2))
     X, Y = (Z @ rng.standard_normal((2, m)) + 0.5 * rng.standard_normal((80, m)) for m in (7, 5))
     X = (1e4 + X).astype(np.float32).astype(dtype)
-    model = SparseCCA(2, anchors="cross-energy", feature_weights=None, scale="rows").fit(X, Y)
+    model = AnchoredCCA(2, anchors="cross-energy").fit(X, Y)
     expected = exact(X, X) @ model.x_rotations_.astype(float)
     # scores come back in the type of the data
     np.testing.assert_allclose(model.transform(X), expected, atol=1e-7 if dtype is np.float32 else 1e-12)
@@ -174,7 +173,7 @@ def test_weighted_sparse_views_are_the_weighted_matrix(rng, n_read, given):
     np.testing.assert_allclose(view.matmat(W), M @ W, atol=1e-12)
     np.testing.assert_allclose(view.rmatmat(M @ W), M.T @ M @ W, atol=1e-12)
     np.testing.assert_allclose(covariance(view, view), M.T @ M, atol=1e-12)
-    np.testing.assert_allclose(images([Products(view, 0.5)], [W])[0][0], M.T @ M @ W + 0.5 * W, atol=1e-12)
+    np.testing.assert_allclose(regularised(view, 0.5, W), M.T @ M @ W + 0.5 * W, atol=1e-12)
     some = np.array([1, 2, 11])
     np.testing.assert_allclose(dense(view.restricted(some)), M[:, some], atol=1e-12)
     assert (view.storage.stored is stored) == (n_read > 3)

@@ -10,7 +10,7 @@ from scca.views import Preparation
 
 @pytest.fixture(autouse=True)
 def small_tiles(monkeypatch):
-    monkeypatch.setattr("scca._arrays._TILE_ENTRIES", 40)
+    monkeypatch.setattr("scca.samples._views._TILE_ENTRIES", 40)
 
 
 def in_file(X, path):

@@ -1,11 +1,16 @@
 """Every view, however stored, is the dense matrix it stands for: centred, scaled and deflated."""
 
+import pickle
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from oracles import assert_is, deflate_features, deflate_kernel, prepare, prepare_kernel
+from sklearn.base import clone
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from scca import SparseCCA
 from scca.anchored import DeflatedView, SignedView
 from scca.views import (
     FeatureView,
@@ -158,6 +163,11 @@ class TestChoiceOfStorage:
         assert view.rmatvec(rng.standard_normal(5000)).shape == (5000,)
 
 
+def clone_of(kernel):
+    """As scikit-learn copies the settings of an estimator."""
+    return clone(SparseCCA(kernel=(kernel, "linear"))).kernel[0]
+
+
 class TestKernel:
     def test_same_bytes_for_any_number_of_threads(self, rng):
         X = rng.standard_normal((1300, 5))
@@ -169,11 +179,43 @@ class TestKernel:
         for kernel in (Kernel("polynomial"), Kernel("rbf"), Kernel(lambda a, b: float(a @ b) ** 2)):
             np.testing.assert_allclose(kernel.diagonal(X), np.diag(kernel.matrix(X)), rtol=1e-12)
 
-    def test_bad_kernels(self, rng):
-        with pytest.raises(ValueError, match=r"kernel must be a callable or one of .*; got 'gauss'"):
-            Kernel("gauss")
-        with pytest.raises(ValueError, match=r"linear kernel takes no kernel_params; got \{'gamma': 1\}"):
-            Kernel("linear", {"gamma": 1})
+    def test_is_written_as_it_was_given(self):
+        kernel = Kernel("rbf", gamma=0.1)
+        assert repr(kernel) == "Kernel('rbf', gamma=0.1)"
+        assert eval(repr(kernel)) == kernel
+        assert repr(Kernel()) == "Kernel('linear')"
+
+    def test_equal_are_those_of_the_same_function_and_parameters(self):
+        kernel = Kernel("polynomial", degree=2, coef0=1)
+        same = Kernel("polynomial", {"coef0": 1, "degree": 2})
+        assert kernel == same
+        assert hash(kernel) == hash(same)
+        for other in (Kernel("polynomial", degree=2), Kernel("poly", degree=2, coef0=1), "polynomial", None):
+            assert kernel != other
+
+    @pytest.mark.parametrize("again", [clone_of, lambda kernel: pickle.loads(pickle.dumps(kernel)), deepcopy])
+    def test_a_copy_is_the_same(self, again):
+        kernel = Kernel("rbf", gamma=0.1)
+        assert again(kernel) == kernel
+        assert again(kernel) is not kernel
+
+    @pytest.mark.parametrize("name", ["gauss", "", None, 3, [], np.array(["rbf", "linear"])])
+    def test_unknown_names_are_refused(self, name):
+        with pytest.raises(ValueError, match=r"^kernel must be a callable or one of .*precomputed; got"):
+            Kernel(name)
+
+    @pytest.mark.parametrize("name", ["linear", "precomputed"])
+    def test_what_has_no_parameters_takes_none(self, name):
+        for make in (lambda: Kernel(name, {"gamma": 1}), lambda: Kernel(name, gamma=1)):
+            with pytest.raises(ValueError, match=rf"^the {name} kernel takes no parameters; got \{{'gamma': 1\}}"):
+                make()
+
+    @pytest.mark.parametrize("params", [3, "x", [], [("gamma", 1)], {1: 2}, np.array([1, 2]), True])
+    def test_parameters_have_names(self, params):
+        with pytest.raises(ValueError, match="^params of a kernel must be None or a dict with names as keys, .*; got"):
+            Kernel("rbf", params)
+
+    def test_a_matrix_that_is_no_kernel_is_refused(self):
         with pytest.raises(
             ValueError, match="the kernel matrix must be positive semi-definite; its smallest eigenvalue is"
         ):

@@ -117,15 +117,16 @@ _STRATEGIES = '"sequential", "cross-energy", "best-objective" or a sequence of i
 
 def anchor_strategy(anchors: Any, n_anchors: int, n_components: int, n_candidates: int | None = None) -> AnchorStrategy:
     """The strategy for a user's `anchors`: a name, or a sequence of indices."""
+    best = isinstance(anchors, str) and anchors == "best-objective"
+    if n_candidates is not None and not best:
+        raise ValueError(f'n_candidates is for anchors="best-objective"; got it with {shown(anchors)}: leave it out.')
+    if best:
+        return BestObjective(n_candidates)
     if isinstance(anchors, str):
-        if n_candidates is not None and anchors != "best-objective":
-            raise ValueError(f'n_candidates is for anchors="best-objective"; got it with {anchors!r}: leave it out.')
         if anchors == "sequential":
             return FixedOrder(range(n_anchors))
         if anchors == "cross-energy":
             return CrossEnergy()
-        if anchors == "best-objective":
-            return BestObjective(n_candidates)
         raise ValueError(f"anchors must be {_STRATEGIES}; got {anchors!r}.")
     order = _check_indices(anchors, n_anchors)
     if len(order) < n_components:

@@ -1,4 +1,4 @@
-"""A cluster for a command: its options, and the connection."""
+"""The cluster that a command works on: its options, and the connection to it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,7 +49,7 @@ class Cluster:
 
     @contextmanager
     def client(self, terminal: Terminal) -> Iterator[Any]:
-        """A connection to the scheduler; None without one."""
+        """A context with a client of the scheduler, or with None if the command works on this machine."""
         if self.scheduler is None:
             yield None
             return
@@ -74,17 +74,16 @@ class Cluster:
 
 
 def pairs_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "PairedText | RemotePairs":
-    """The pairs of a command: read here, or by the workers of a cluster; those of a pipe are sent to them."""
+    """The pairs of a command: read by this process, or by the workers of a cluster; pairs of a pipe are sent there."""
     from ..readers import Piped, read_pairs
 
     if client is None:
         return read_pairs(*files, **settings)
     from .. import distributed
 
-    paths = [file for file in files if not isinstance(file, Piped)]
-    if len(paths) < len(files):
+    if any(isinstance(file, Piped) for file in files):
         return distributed.scatter_pairs(client, read_pairs(*files, **settings))
-    return distributed.read_pairs(client, *paths, **settings)
+    return distributed.read_pairs(client, *(Path(str(file)) for file in files), **settings)
 
 
 def write_mates_to(
@@ -97,7 +96,7 @@ def write_mates_to(
     top: int,
     terminal: Terminal,
 ) -> None:
-    """The mates of all queries, written to a folder by the workers of a cluster."""
+    """Let the workers of a cluster write the mates of all queries to a folder."""
     from ..distributed import read_documents, write_mates
     from ..progress import long_work
     from ..readers import stream_documents

@@ -137,7 +137,7 @@ def fit(
     cluster = Cluster(scheduler, tls_ca, tls_cert, tls_key)
     penalties: dict[str, Any] = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
 
-    from ..factors import CHANCE
+    from ..factors import constants
     from ..persistence import save
     from ..text import BilingualModel
     from ._refusing import refuse_numbers
@@ -182,7 +182,7 @@ def fit(
             f"correlation on pairs left out ({counted(summary['folds'], 'fit')}): best {max(held_out):.3f}, median "
             f"{median(held_out):.3f}, worst {min(held_out):.3f}"
         )
-        if summary["p_value"] <= CHANCE:  # otherwise it was given as a warning
+        if summary["p_value"] <= constants.CHANCE:  # otherwise it was given as a warning
             terminal.print(summary["verdict"])
 
 

@@ -223,9 +223,9 @@ class _Health:
         _check_scheduler(self._client)
         unfinished = [future.status for future in futures if future.status != "finished"]
         is_idle = bool(unfinished) and _is_idle(self._client)
-        has_workers = is_idle and bool(workers_of(self._client))
-        self._lost_since = _since(self._lost_since, "lost" in unfinished or (is_idle and has_workers))
-        self._waiting_since = _since(self._waiting_since, is_idle and not has_workers)
+        is_stuck = is_idle and bool(workers_of(self._client))  # workers could work, but no task reaches them
+        self._lost_since = _since(self._lost_since, "lost" in unfinished or is_stuck)
+        self._waiting_since = _since(self._waiting_since, is_idle and not is_stuck)
         if self._lost_since is not None and time.monotonic() - self._lost_since > _CHECK_EVERY:
             raise LostError("tasks wait for workers that are gone or paused")
         _check_patience(self._waiting_since)

@@ -54,7 +54,7 @@ def _dense(matrix: sp.csr_array) -> np.ndarray:
 
 
 class SamplesElsewhereError(Exception):
-    """A function refers to samples in blocks elsewhere, and cannot be sent to a worker with them."""
+    """A function refers to remote samples, and cannot be sent to a worker with them."""
 
 
 @cache

@@ -19,7 +19,7 @@ from ..factors import Prepared, Reading, unweighted_view
 from ..parallel import check_n_jobs
 from ..retrieval import average_precision
 from ..samples import Groups, Views, remote_blocks_of
-from ..views import SCALES, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
+from ..views import SCALES, Kernel, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
 from ._low_rank_kernel import parsed_kernel
 from ._remote import remote_pair
 
@@ -53,8 +53,8 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     @property
     def _dual_views(self) -> tuple[str, ...]:
         """Which of "X" and "Y" have weights on their samples."""
-        functions = (getattr(kernel, "function", kernel) for kernel in self._given_kernels)
-        return tuple(name for name, function in zip(_NAMES, functions, strict=True) if function != "linear")
+        kernels = zip(_NAMES, self._given_kernels, strict=True)
+        return tuple(name for name, kernel in kernels if not is_named(kernel, "linear"))
 
     @abstractmethod
     def _settings(self) -> Any:
@@ -150,7 +150,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """How the views are read, by the parameters that all estimators have, checked."""
         check_flag(self.center, "center")
         check_n_jobs(self.n_jobs)
-        parsed = [(None, None) if given == "linear" else parsed_kernel(given) for given in self._given_kernels]
+        parsed = [(None, None) if is_named(given, "linear") else parsed_kernel(given) for given in self._given_kernels]
         kernels, low_rank = zip(*parsed, strict=True)
         pair = self.scale if isinstance(self.scale, tuple | list) and len(self.scale) == 2 else (self.scale,) * 2
         for name, scale, kernel in zip(_NAMES, pair, kernels, strict=True):
@@ -310,8 +310,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return scores
 
     def _is_precomputed(self, name: str) -> bool:
-        kernel = self._given_kernels[_NAMES.index(name)]
-        return getattr(kernel, "function", kernel) == "precomputed"
+        return is_named(self._given_kernels[_NAMES.index(name)], "precomputed")
 
     def _check_diagonal(self, diagonal: Any, name: str, n: int) -> np.ndarray:
         if not self._is_precomputed(name):
@@ -356,6 +355,12 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.target_tags.two_d_labels = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def is_named(given: Any, name: str) -> bool:
+    """Whether a kernel as users name it is the one of this name; also before it is checked."""
+    function = given.function if isinstance(given, Kernel) else given
+    return isinstance(function, str) and function == name
 
 
 def _features_of(views: Views) -> list[Features]:

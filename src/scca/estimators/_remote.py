@@ -1,4 +1,4 @@
-"""Checks of training samples that are in blocks elsewhere."""
+"""Checks of training samples that are in remote blocks."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from .._checks import AllZeroWarning, warn
 from .._data import check_same_samples, refuse_constant, warn_constant
 from .._wording import counted
-from ..factors import MANY_SAMPLES
+from ..factors import constants
 from ..samples import remote_blocks_of, summed
 from ..views import Compressed
 
@@ -16,7 +16,7 @@ __all__ = ["remote_pair"]
 
 
 def remote_pair(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any]:
-    """Both views of samples elsewhere, checked; in memory if there are fewer than 20,000.
+    """Both views of remote samples, checked; in memory if there are fewer than 20,000.
 
     Parameters
     ----------
@@ -32,12 +32,12 @@ def remote_pair(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any
                 f"both views must be in blocks, or none; got a {type(data).__name__} as {name}: scatter it too."
             )
     check_same_samples(X, Y)
-    if X.shape[0] < MANY_SAMPLES:
+    if X.shape[0] < constants.MANY_SAMPLES:
         everything = np.arange(X.shape[0])
         return X.chosen(everything), Y.chosen(everything)
     if not sums_suffice:
         raise ValueError(
-            f"from {MANY_SAMPLES} samples on, blocks are for SparseCCA with a linear kernel; got "
+            f"from {constants.MANY_SAMPLES} samples on, blocks are for SparseCCA with a linear kernel; got "
             f"n_samples={X.shape[0]} and a {what} with other settings: use SparseCCA, or pass arrays."
         )
     for name, data in (("X", X), ("Y", Y)):

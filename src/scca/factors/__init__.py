@@ -1,7 +1,6 @@
 """Shared factors of two or more views: the method, one step a file. `fit.py` is the whole, from top to bottom."""
 
 from .chance import is_doubtful, verdict
-from .constants import CHANCE, MANY_SAMPLES
 from .find import spectrum_of
 from .fit import Fit, count_components, fit_path, fit_prepared, prepare_chosen
 from .hold_out import HeldOut
@@ -25,8 +24,6 @@ __all__ = [
     "HeldOut",
     "is_doubtful",
     "verdict",
-    "CHANCE",
-    "MANY_SAMPLES",
     # spectra of views
     "spectrum_of",
 ]

@@ -113,7 +113,7 @@ def _squares(views: Sequence[PreparedView], n_components: int, ridges: Sequence[
 
 
 def _packed(squares: Any) -> dict[str, np.ndarray]:
-    """For a checkpoint: the values, or the weights that give those of samples elsewhere."""
+    """For a checkpoint: the values, or the weights that give those of remote samples."""
     if squares is None:
         return {}
     if isinstance(squares, np.ndarray):

@@ -45,7 +45,7 @@ Wanted = tuple[np.ndarray, np.ndarray]  # the rows and columns of a part of M'M
 
 @dataclass(frozen=True, eq=False)
 class PooledScores:
-    """T = sum over v of M_v W_v, for sparse views M_v or samples elsewhere; of all samples, or those in `rows`.
+    """T = sum over v of M_v W_v, for sparse views M_v or remote samples; of all samples, or those in `rows`.
 
     Like an array it can be multiplied by a matrix or by a number per column, added to another, and restricted to some
     samples. None of these computes a score.

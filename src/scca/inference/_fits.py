@@ -66,7 +66,7 @@ class Fits:
             model.set_params(n_components=whole.n_components_)  # the same for all fits
         if "scale" in model.get_params():
             model.set_params(scale=(whole.x_scale_, whole.y_scale_))  # likewise
-        if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", None) or "", str):
+        if leaves_samples_out and whole._dual_views and not isinstance(getattr(model, "anchors", ""), str):
             raise ValueError(
                 "anchors must be the name of a strategy if samples are left out, since indices would then mean other "
                 f"samples; got {model.anchors!r}."

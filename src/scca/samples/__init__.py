@@ -1,4 +1,4 @@
-"""Which samples: paired views, groups, folds; in memory, or in blocks elsewhere."""
+"""Which samples: paired views, groups, folds; in memory, or in remote blocks."""
 
 from ._blocks import Block, Function, RemoteBlocks, SampleValues, added, parts_of, unique
 from ._splits import Split, consecutive_folds, random_folds
@@ -31,7 +31,7 @@ __all__ = [
     "column_blocks",
     "read_tile",
     "tiles",
-    # sums over samples, in memory or elsewhere
+    # sums over samples, in memory or remote
     "summed",
     "each",
     "added",

@@ -1,4 +1,4 @@
-"""Sums over samples and values per sample, wherever the samples are: in memory, or in blocks elsewhere."""
+"""Sums over samples and values per sample, wherever the samples are: in memory, or in remote blocks."""
 
 import uuid
 from abc import ABC, abstractmethod
@@ -27,7 +27,7 @@ Function = Callable[..., Any]  # of parts of items and of arguments; defined at 
 class Block:
     """Samples `first`, `first` + 1, ... of all: their data by the name of the view, and what was computed from them.
 
-    What was computed stays where the block is; a copy of the block elsewhere computes it anew.
+    What was computed stays where the block is; a copy of the block computes it again.
     """
 
     def __init__(self, first: int, data: Mapping[str, Any]):
@@ -62,7 +62,7 @@ class Block:
 
 
 class RemoteBlocks(ABC):
-    """Samples in blocks elsewhere, where functions of a block are called; some samples may be left out.
+    """Remote samples in blocks, where functions of a block are called; some samples may be left out.
 
     Whatever belongs to such samples (their data, a view of them, a value per sample) has an attribute `remote`, one
     of these, and `of_block(block)`, the part of it that belongs to a block, as it would be in memory. All of that

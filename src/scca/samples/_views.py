@@ -281,7 +281,7 @@ class ChosenRows:
 
 
 def chosen_rows(data: MatrixLike, rows: Any) -> Any:
-    """`data[rows]`; of a large dense array without a copy, and of samples elsewhere by their own means."""
+    """`data[rows]`; of a large dense array without a copy, and of remote samples by their own means."""
     if getattr(data, "remote", None) is not None:
         return data.chosen(rows)
     return data[rows] if sp.issparse(data) or data.size <= _MOST_COPIED else ChosenRows(data, rows)

@@ -17,7 +17,7 @@ from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
 from .._version import __version__
 from .._wording import setting
 from ..estimators import AnchoredCCA, SparseCCA
-from ..factors import MANY_SAMPLES
+from ..factors import constants
 from ..progress import Checkpoint, Report, long_work, previewed
 from ..readers import PairedText, RemotePairs
 from ..retrieval import AveragePrecision, average_precision, best_matches, mate_ranks
@@ -171,7 +171,7 @@ class BilingualModel(Generating, Translating, BaseEstimator):
             each, before words are selected and components are tried on pairs left out. The model may leave out one or
             two of these words.
         """
-        if isinstance(pairs, RemotePairs) and len(pairs) < MANY_SAMPLES:
+        if isinstance(pairs, RemotePairs) and len(pairs) < constants.MANY_SAMPLES:
             pairs = pairs.here()
         if not isinstance(pairs, PairedText | RemotePairs):
             raise ValueError(

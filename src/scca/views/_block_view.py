@@ -1,4 +1,4 @@
-"""Samples in blocks remote: their data, and views of them that a preparation makes."""
+"""Remote samples, in blocks: their data, and the views of them that a preparation makes."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -18,7 +18,7 @@ __all__ = ["BlockRows", "BlockView", "Counted"]
 
 
 class BlockRows:
-    """The data of one view of samples remote: an n x m matrix, dense or sparse, of which no sample is here.
+    """The data of one view of remote samples: an n x m matrix, dense or sparse, of which no sample is here.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _some_rows(items: Sequence[Any], rows: np.ndarray) -> Any:
 
 
 class BlockView(PrimalView):
-    """`preparation.transform` of samples remote: of every block where it is; samples left out count 0.
+    """`preparation.transform` of remote samples: each block is prepared where it is; samples left out count 0.
 
     `shifted` as for `Preparation.view`, a decision for all blocks. With `factors`, every sample times its own.
     """
@@ -187,7 +187,7 @@ class BlockView(PrimalView):
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        raise NotImplementedError("samples in blocks elsewhere are only summed over.")
+        raise NotImplementedError("remote samples can only be summed over.")
 
 
 def _square_norms(views: Sequence[FeatureView]) -> np.ndarray:

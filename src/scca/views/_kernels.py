@@ -49,7 +49,7 @@ class Kernel:
         check_keywords(params, "params of a kernel")
         self.function, self.params = function, {**(params or {}), **named}
         names = [*sorted(PAIRWISE_KERNEL_FUNCTIONS), "precomputed"]
-        if not callable(function) and function not in names:
+        if not callable(function) and not (isinstance(function, str) and function in names):
             raise ValueError(f"kernel must be a callable or one of {', '.join(names)}; got {shown(function)}.")
         if self.params and (self.linear or self.precomputed):
             raise ValueError(f"the {function} kernel takes no parameters; got {self.params}: leave them out.")

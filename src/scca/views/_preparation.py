@@ -139,7 +139,7 @@ class Preparation:
         return factors if self.feature_weights is None else factors * self.feature_weights
 
     def transform(self, samples: MatrixLike | Compressed | BlockRows) -> Any:
-        """The prepared samples, one row per sample: a FeatureView, or a BlockView of samples elsewhere."""
+        """The prepared samples, one row per sample: a FeatureView, or a BlockView of remote samples."""
         if not isinstance(samples, BlockRows):
             return self.view(samples)
         size, square = (0.0, 0.0) if samples.is_sparse else summed(_sizes, [samples, samples.counted], self)
@@ -187,12 +187,6 @@ class Preparation:
 
     def _blanked(self, samples: MatrixLike, scale: np.ndarray | None) -> np.ndarray:
         return np.where(self.reads(samples), 1.0 if scale is None else scale, 0.0)
-
-    def unweighted(self) -> "Preparation":
-        """The same with equal weights for all features that are read; the others stay unread."""
-        weights = self.feature_weights
-        assert self.scale == "rows"  # another norm would have to be learnt again
-        return replace(self, feature_weights=None if weights is None or weights.all() else (weights != 0).astype(float))
 
     def reads(self, samples: MatrixLike) -> np.ndarray:
         """Whether each sample has a value other than zero in any feature that is read."""

@@ -82,7 +82,7 @@ class PreparedView(View):
 
 
 class PrimalView(PreparedView):
-    """A view whose coordinates are features: a `FeatureView` in memory, or a `BlockView` of samples elsewhere."""
+    """A view whose coordinates are features: a `FeatureView` in memory, or a `BlockView` of remote samples."""
 
     preparation: "Preparation | None"
     remote: RemoteBlocks | None = None
