@@ -1,15 +1,71 @@
-"""Weights of many samples: what few of them share does not hide what all of them share."""
+"""Factors of many samples: by the covariances of their features, against spectra, and with weights of samples."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import scca.factors.find as module
+import scca.parallel._tasks as working
 from scca import SparseCCA
 from scca.factors import constants
 from scca.factors.fit import find
 from scca.factors.large import balanced_factors, shared_factors
 from scca.samples import Groups, Views
 from scca.views import LinearKernelView, Preparation, StoredKernelView
+
+
+def prepared(X, center=True):
+    return Preparation.fit(X, center=center).transform(X)
+
+
+def test_covariances_find_what_spectra_find(words, monkeypatch):
+    views, ridges = [prepared(sp.csr_array(X)) for X in words], [0.3, 0.7]
+    exact = shared_factors(views, 5, ridges)
+    monkeypatch.setattr(module, "_FEW", 0)
+    found = shared_factors(views, 5, ridges)
+    assert found.residuals.max() <= 1e-10  # in double precision
+    np.testing.assert_allclose(found.values, exact.values, rtol=1e-10)
+    np.testing.assert_allclose(found.scores @ (found.scores.T @ exact.scores), exact.scores, atol=1e-9)
+
+
+def test_only_the_features_that_vary_most_are_used(words, monkeypatch):
+    """If they have most of the variance; otherwise all."""
+    squares = [prepared(X).square_norms() for X in words]
+    leading = [np.sort(np.argsort(-s)[:40]) for s in squares]
+    shares = [s[kept].sum() / s.sum() for s, kept in zip(squares, leading, strict=True)]
+    monkeypatch.setattr(module, "_FEW", 0)
+    monkeypatch.setattr(constants, "MOST_FEATURES", 40)
+    views = [prepared(sp.csr_array(X)) for X in words]
+    monkeypatch.setattr(constants, "MOST_VARIANCE", min(shares) - 0.01)
+    few = shared_factors(views, 3, [0.3, 0.3])
+    monkeypatch.setattr(constants, "MOST_VARIANCE", max(shares) + 0.01)
+    every = shared_factors(views, 3, [0.3, 0.3])
+    monkeypatch.setattr(module, "_FEW", 3000)
+    restricted = [view.restricted(kept) for view, kept in zip(views, leading, strict=True)]
+    np.testing.assert_allclose(few.values, shared_factors(restricted, 3, [0.3, 0.3]).values, rtol=1e-5)
+    # an iteration to residuals of 1e-3, of which sigma has about the square
+    np.testing.assert_allclose(every.values, shared_factors(views, 3, [0.3, 0.3]).values, rtol=1e-4)
+    assert not np.allclose(few.values, every.values, rtol=1e-3)
+
+
+def test_a_ridge_lost_in_single_precision_takes_double(words, monkeypatch):
+    X, Y = (np.hstack([X, X[:, :10]]) for X in words)  # equal columns: covariances of less than full rank
+    views = [prepared(sp.csr_array(X)), prepared(sp.csr_array(Y))]
+    exact = shared_factors(views, 3, [1e-9, 1e-9])
+    monkeypatch.setattr(module, "_FEW", 0)
+    found = shared_factors(views, 3, [1e-9, 1e-9])
+    np.testing.assert_allclose(found.values, exact.values, rtol=1e-6)
+
+
+def test_the_same_bytes_for_any_number_of_cores(words, monkeypatch):
+    monkeypatch.setattr(module, "_FEW", 0)
+    views, found = [prepared(sp.csr_array(X)) for X in words], []
+    for n_cores in (1, 3):
+        monkeypatch.setattr(working, "_N_CORES", n_cores)
+        working._pool.cache_clear()
+        found.append(shared_factors(views, 5, [0.3] * 2).scores)
+    working._pool.cache_clear()
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.fixture

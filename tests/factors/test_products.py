@@ -1,4 +1,6 @@
-"""Scores that are not stored, against the same scores stored."""
+"""Products with views: scores that are not stored, against the same scores stored, and covariances."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ import scca.parallel._tasks as working
 from scca import SparseCCA
 from scca.factors import constants
 from scca.factors.large import balanced_factors
-from scca.factors.products import column_products, correlations, inner_products, scores_of
+from scca.factors.products import column_products, correlations, covariance, inner_products, scores_of
 from scca.views import Preparation
 
 
@@ -124,3 +126,44 @@ def test_models_have_the_same_bytes_for_any_number_of_cores(documents, many, uns
     working._pool.cache_clear()
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def prepared(X, center=True):
+    return Preparation.fit(X, center=center).transform(X)
+
+
+def as_matrix(view):
+    return view.columns(np.arange(view.shape[1]))
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("stores", [(sp.csr_array,) * 2, (np.asarray,) * 2, (sp.csr_array, np.asarray)])
+def test_covariances_are_products_of_the_prepared_views(words, stores, center):
+    views = [
+        prepared(store(X), center).reweighted(np.linspace(0.5, 2, 400)) for store, X in zip(stores, words, strict=True)
+    ]
+    expected = as_matrix(views[0]).T @ as_matrix(views[1])
+    np.testing.assert_allclose(covariance(*views), expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(covariance(*views, np.float32), expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("store", [sp.csr_array, np.asarray])
+@pytest.mark.parametrize("per_task", [512, 7])
+def test_covariances_of_a_view_with_itself_are_whole(words, store, per_task, monkeypatch, rng):
+    monkeypatch.setattr(module, "_FEATURES_PER_TASK", per_task)
+    view = prepared(store(words[0])).reweighted(np.linspace(0.5, 2, 400))
+    expected = as_matrix(view).T @ as_matrix(view)
+    for kept in (np.arange(60), np.sort(rng.permutation(60)[:30]), rng.permutation(60)[:30], np.arange(1)):
+        found = covariance(view, view, rows=kept, columns=kept)
+        np.testing.assert_allclose(found, expected[np.ix_(kept, kept)], rtol=1e-12, atol=1e-12)
+
+
+def test_the_features_of_a_sample_may_be_stored_in_any_order(words):
+    plain = sp.csr_array(words[0])
+    mixed = plain.copy()
+    for start, stop in pairwise(plain.indptr):
+        mixed.indices[start:stop] = plain.indices[start:stop][::-1]
+        mixed.data[start:stop] = plain.data[start:stop][::-1]
+    mixed.has_sorted_indices = False
+    views = [prepared(X) for X in (plain, mixed)]
+    np.testing.assert_allclose(covariance(views[1], views[1]), covariance(views[0], views[0]), rtol=1e-12, atol=1e-12)
