@@ -21,6 +21,7 @@ where it was interrupted.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
+`python -m benchmarks unchanged --before FOLDER [--corpus A B]`: answers and times beside those of an earlier version.
 `python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
 `python -m benchmarks wide [--features M]`: time and memory of wide dense views, in memory and in files.
 """
@@ -59,6 +60,7 @@ from . import (
     subjects,
     translation,
     tuning,
+    unchanged,
     vectors,
     wide,
 )
@@ -94,6 +96,7 @@ def main() -> None:
         "shell": shell.run,
         "subjects": subjects.run,
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
+        "unchanged": lambda: unchanged.run(arguments.before, arguments.corpus, arguments.quick, arguments.only),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
         "million": lambda: million.run(arguments.corpus, arguments.pairs, arguments.components),
         "wide": lambda: wide.run(arguments.features),
@@ -104,6 +107,8 @@ def main() -> None:
         _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(known)}")
     if "leave-out" in arguments.names and arguments.list is None:
         _parser().error("leave-out needs --list FILE: family, name, two files and lines a document, separated by tabs")
+    if "unchanged" in arguments.names and arguments.before is None:
+        _parser().error("unchanged needs --before FOLDER: a checkout of the version to compare with")
     if "vectors" in arguments.names and arguments.vectors is None:
         _parser().error("vectors needs --vectors FILE.npy: row i is the vector of line i of the corpus' first file")
     corpus = [path.name for path in arguments.corpus or []]
@@ -162,10 +167,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
         "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, "
-        "retrieval, scaling, shapes, shell, subjects, tuning, vectors, wide",
+        "retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, wide",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="of 'growth' two small numbers of samples, in about a minute"
+        "--quick",
+        action="store_true",
+        help="of 'growth' two small numbers of samples, in about a minute; of 'unchanged' small data",
     )
     parser.add_argument("--fresh", action="store_true", help="measure again what an earlier run has measured")
     parser.add_argument(
@@ -195,6 +202,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")
+    parser.add_argument("--before", type=Path, metavar="FOLDER", help="the earlier version for 'unchanged'")
+    parser.add_argument("--only", default="", metavar="TEXT", help="settings of 'unchanged' with this in their name")
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="NumPy array (.npy) for 'vectors'")
     parser.add_argument("--features", type=int, default=500_000, help="features of X for 'wide' (%(default)s)")
     return parser

@@ -12,14 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import scca
-from scca.datasets import make_planted
+from scca.datasets import load_trilingual, make_planted
 from scca.persistence import ModelFileError
 from scca.readers import PairedText
 from scca.text import BilingualModel
 
 DATA = Path(__file__).parent / "data"
+RBF = scca.Kernel("rbf", gamma=0.1)
 ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and the dog play", "rain falls on the roof", "a red roof"]
 FRENCH = [
     "le chat dort",
@@ -41,20 +43,22 @@ def views():
 @pytest.mark.parametrize(
     "model",
     [
-        scca.SparseCCA(3, mu="auto*0.5", anchors=[4, 2, 0]),
-        scca.SparseCCA(2, anchors="cross-energy", representation="dual-primal", center=False),
-        scca.SparseCCA(2, anchors="cross-energy", kernel="rbf", kernel_params={"gamma": 0.1}),
-        scca.SparseCCA(2, anchors="cross-energy", gamma=np.inf),
-        scca.SparseCCA(2, **scca.PAPER),
-        scca.SparseCCACV(2, anchors="cross-energy", mu_factors=(0.5, 2), gamma_factors=[1], cv=2, kernel="rbf"),
+        scca.AnchoredCCA(3, mu="auto*0.5", anchors=[4, 2, 0], feature_weights="shared", scale="auto"),
+        scca.AnchoredCCA(2, anchors="cross-energy", representation="dual-primal", center=False),
+        scca.AnchoredCCA(2, anchors="best-objective", n_candidates=3, kernel=RBF),
+        scca.AnchoredCCA(2, anchors="cross-energy", gamma=np.inf),
+        scca.AnchoredCCA(2),
+        scca.AnchoredCCACV(2, anchors="cross-energy", mu_factors=(0.5, 2), gamma_factors=[1], cv=2, kernel="rbf"),
         scca.SparseCCA(3, mu="auto*0.5", held_out=3, random_state=1),
         scca.SparseCCA("auto", held_out=0),
         scca.SparseCCA(2, rendering="dense", ridge=0.5, held_out=0),
-        scca.SparseCCA(2, representation="dual-primal", gamma="auto*2", held_out=0),
-        scca.SparseCCA(2, kernel="rbf", kernel_params={"gamma": 0.1}, held_out=0),
-        scca.SparseCCACV(2, mu_factors=(0.5, 2), gamma_factors=[1], cv=2, kernel="rbf", held_out=0),
+        scca.SparseCCA(2, kernel=(RBF, "linear"), mu="auto*2", held_out=0),
+        scca.SparseCCA(2, kernel=RBF, held_out=0),
+        scca.SparseCCA(2, kernel=(scca.LowRankKernel(RBF, rank=28), "polynomial"), held_out=0),
+        scca.SparseCCACV(2, mu_factors=(0.5, 2), ridge_factors=[1], cv=2, kernel="rbf", held_out=0),
         scca.KernelCCA(3, regularization=0.2),
         scca.KernelCCA(3, kernel="polynomial"),
+        scca.KernelCCA(3, kernel=(RBF, "linear")),
     ],
 )
 def test_round_trip(model, tmp_path):
@@ -63,7 +67,8 @@ def test_round_trip(model, tmp_path):
     scca.save(model, tmp_path / "m.scca")
     again = scca.load(tmp_path / "m.scca")
     assert type(again) is type(model)
-    assert again.get_params() == model.get_params()
+    assert repr(again) == repr(model)
+    assert clone(again).fit(X, Y).correlations_.tolist() == model.correlations_.tolist()
     for mine, other in zip(again.transform_pair(X, Y), model.transform_pair(X, Y), strict=True):
         np.testing.assert_array_equal(mine, other)
     for name, value in vars(model).items():
@@ -72,15 +77,18 @@ def test_round_trip(model, tmp_path):
             assert getattr(again, name).dtype == value.dtype
 
 
-def test_cross_validation_is_kept(tmp_path):
+@pytest.mark.parametrize(
+    ("search", "other"), [(scca.SparseCCACV, "ridge_factor_"), (scca.AnchoredCCACV, "gamma_factor_")]
+)
+def test_cross_validation_is_kept(tmp_path, search, other):
     X, Y = views()
-    model = scca.SparseCCACV(2, mu_factors=(0.5, 2), cv=2, rule="one-standard-error").fit(X, Y)
+    model = search(2, mu_factors=(0.5, 2), cv=2, rule="one-standard-error").fit(X, Y)
     scca.save(model, tmp_path / "m.scca")
     again = scca.load(tmp_path / "m.scca")
     assert again.cv_results_.keys() == model.cv_results_.keys()
     for name, column in model.cv_results_.items():
         np.testing.assert_array_equal(again.cv_results_[name], column)
-    for name in ("best_index_", "best_score_", "best_params_", "mu_factor_", "gamma_factor_", "n_splits_"):
+    for name in ("best_index_", "best_score_", "best_params_", "mu_factor_", other, "n_splits_"):
         assert getattr(again, name) == getattr(model, name)
 
 
@@ -124,6 +132,72 @@ def test_a_file_of_0_1_0_scores_as_it_did_there():
     assert model.generate(["pluie"], source="fr")[0].known
     assert len(model.components()) == 2
     assert model.translate("cat").words[0].name == "chat"
+
+
+FORMAT_3 = DATA / "format-3"
+CLASSES = {
+    "anchored-cv": scca.AnchoredCCACV,
+    "anchored": scca.AnchoredCCA,
+    "factors-cv": scca.SparseCCACV,
+    "factors": scca.SparseCCA,
+    "kernel-cca": scca.KernelCCA,
+    "bilingual": BilingualModel,
+}
+
+
+def scores_of(model, given):
+    """Of a model of format 3, as `data/format-3/written_by.txt` computed them."""
+    if isinstance(model, BilingualModel):
+        corpus = load_trilingual()
+        generated = model.generate([corpus.en[1]], source="en")[0]
+        return {
+            "x": model.project(corpus.en[1:4], "en"),
+            "y": model.project(corpus.fr[1:4], "fr"),
+            "generated": np.array([word.weight for word in generated.words[:10]]),
+        }
+    is_kernel = getattr(model, "kernel", None) == "precomputed"
+    return {"x": model.transform(given["X"]), "y": model.transform_y(given["K"] if is_kernel else given["Y"])}
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FORMAT_3.glob("*.scca")))
+def test_files_of_format_3_score_as_they_did_there(name, tmp_path):
+    model, known = scca.load(FORMAT_3 / f"{name}.scca"), np.load(FORMAT_3 / "scores.npz")
+    assert type(model) is next(kind for start, kind in CLASSES.items() if name.startswith(start))
+    if name.startswith("bilingual"):
+        assert type(model.scca_) is (scca.AnchoredCCA if name == "bilingual-paper" else scca.SparseCCA)
+    scca.save(model, tmp_path / "m.scca")
+    again = scca.load(tmp_path / "m.scca")
+    assert repr(again) == repr(model)
+    before, after = (scores_of(each, known) for each in (model, again))
+    assert {f"{name}/{what}" for what in before} == {key for key in known if key.startswith(f"{name}/")}
+    for what, scores in before.items():
+        np.testing.assert_allclose(scores, known[f"{name}/{what}"], rtol=0, atol=1e-6)
+        np.testing.assert_array_equal(after[what], scores)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("factors-kernel", scca.SparseCCA(2, kernel=scca.Kernel("rbf", gamma=0.05))),
+        (
+            "factors-low-rank",
+            scca.SparseCCA(2, kernel=(scca.LowRankKernel(scca.Kernel("rbf", gamma=0.05), rank=20),) * 2),
+        ),
+        ("factors-dense", scca.SparseCCA(2, rendering=("dense", "sparse"))),
+        ("factors-cv", scca.SparseCCACV(2, mu_factors=(0.5, 1), ridge_factors=(1, 4), cv=3)),
+        ("kernel-cca-rbf", scca.KernelCCA(2, kernel=scca.Kernel("rbf", gamma=0.05))),
+        ("anchored-cv", scca.AnchoredCCACV(2, mu_factors=(0.5, 1), cv=3, scale="auto")),
+    ],
+)
+def test_settings_of_format_3_are_those_that_mean_the_same_now(name, expected):
+    assert repr(scca.load(FORMAT_3 / f"{name}.scca")) == repr(expected)
+
+
+@pytest.mark.parametrize(("name", "other"), [("factors-cv", "ridge"), ("anchored-cv", "gamma")])
+def test_a_search_of_format_3_has_the_penalties_there_are_now(name, other):
+    model = scca.load(FORMAT_3 / f"{name}.scca")
+    assert [key for key in model.cv_results_ if "factor" in key] == ["mu_factor", f"{other}_factor"]
+    assert all(params.keys() == {"mu", other} for params in (model.best_params_, *model.cv_results_["params"]))
 
 
 def test_a_file_of_the_first_format_is_refused_in_a_sentence():
@@ -196,7 +270,9 @@ class TestRefused:
 
     def test_newer(self, saved):
         newer = self.rewritten(saved, lambda manifest: manifest.update(version=99, written_by="scca 9.0"))
-        with pytest.raises(ModelFileError, match="has format 99, written by scca 9.0, .* formats 2 and 3; update scca"):
+        with pytest.raises(
+            ModelFileError, match="has format 99, written by scca 9.0, .* formats 2 and 3 and 4; update scca"
+        ):
             scca.load(newer)
 
     def test_edited_manifest(self, saved):
@@ -247,7 +323,8 @@ class TestSaving:
 
     def test_not_a_model(self, tmp_path):
         with pytest.raises(
-            TypeError, match="takes one of SparseCCA, SparseCCACV, KernelCCA, BilingualModel; got a dict"
+            TypeError,
+            match="takes one of SparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA, BilingualModel; got a d",
         ):
             scca.save({}, tmp_path / "m")
 
@@ -310,7 +387,7 @@ class TestSaving:
         before = path.read_bytes()
         program = (
             "import sys, time, zipfile, numpy as np, scca\n"
-            "from scca.datasets import make_planted\n"
+            "from scca.datasets import load_trilingual, make_planted\n"
             "model = scca.SparseCCA(2).fit(*make_planted(30, 12, 10, n_active=3, random_state=0).views)\n"
             "write = zipfile.ZipFile.writestr\n"
             "def slow(self, *a, **k):\n"

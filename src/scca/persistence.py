@@ -344,6 +344,8 @@ def _from_format_3(cls: type, state: dict[str, Any]) -> tuple[type, dict[str, An
         state["kernel"] = kernel, "linear" if representation == "dual-primal" else kernel
     elif representation == "primal-primal":
         state["kernel"] = "linear"
+    if "cv_results_" in state:
+        _drop_penalty(state, "ridge" if anchored else "gamma")
     known = set(cls().get_params(deep=False))
     gone = {"anchors", "representation", "rendering", "gamma", "gamma_factors", "ridge", "ridge_factors", "held_out"}
     gone |= {"algorithm", "random_state", "verbose", "n_features", "mu"} | (
@@ -352,6 +354,13 @@ def _from_format_3(cls: type, state: dict[str, Any]) -> tuple[type, dict[str, An
     if anchored and isinstance(state["n_features"], str):
         state["n_features"] = None
     return cls, {name: value for name, value in state.items() if name not in gone or name in known}
+
+
+def _drop_penalty(state: dict[str, Any], name: str) -> None:
+    """Take a penalty that the estimator does not have out of the results of a search."""
+    state["cv_results_"].pop(f"{name}_factor", None)
+    for params in (state["best_params_"], *state["cv_results_"]["params"]):
+        params.pop(name, None)
 
 
 def _with_params(kernel: Any, params: Any) -> Any:

@@ -13,9 +13,9 @@ PROGRAM = """
 import os, signal, sys, threading
 import numpy as np
 import scca.progress._checkpoint as checkpoint, scca.progress._work as work
-import scca.factors._sample_weights as balance, scca.factors._scores as scores, scca.factors._shared as shared
+import scca.factors.constants as constants, scca.factors.find as find, scca.factors.products as products
 work._WORTH_STORING = 0.0
-balance._MANY = shared._FEW = scores._MOST_STORED = 0
+constants.WEIGHTED_SAMPLES = find._FEW = products._MOST_STORED = 0
 last, sent, half = int(sys.argv.pop(1)), getattr(signal, sys.argv.pop(1)), sys.argv.pop(1) == "half"
 written, counting = 0, threading.Lock()
 store = np.savez

@@ -58,7 +58,6 @@ def test_first_results_are_those_of_the_model_and_come_before_the_others(corpus,
     assert "features" in seen[at:]
     assert "folds left out" in seen[at:]
     assert {"features", "folds left out"}.isdisjoint(seen[:at])
-    assert "first results: features" in seen[:at]
     assert seen[at] == [
         tuple([word.name for word in words[:4]] for words in (component.words, component.mate_words))
         for component in model.components()[:3]

@@ -25,10 +25,10 @@ def model(corpus):
     return BilingualModel(20, anchors="cross-energy").fit(pairs)
 
 
-def test_is_sparse_cca_of_the_tfidf_vectors(model, corpus):
+def test_is_anchored_cca_of_the_tfidf_vectors(model, corpus):
     X = TextVectorizer().fit_transform(corpus.en[:60])
     Y = TextVectorizer().fit_transform(corpus.fr[:60])
-    reference = scca.SparseCCA(20, anchors="cross-energy").fit(X, Y)
+    reference = scca.AnchoredCCA(20, anchors="cross-energy", feature_weights="shared", scale="auto").fit(X, Y)
     np.testing.assert_allclose(model.scca_.x_rotations_, reference.x_rotations_, atol=1e-12)
     assert model.languages_ == ("en", "fr")
 
@@ -50,7 +50,7 @@ def test_paper_settings_are_the_papers_method(corpus):
     model = BilingualModel(4, anchors="sequential", feature_weights=None)
     model.fit(PairedText.of(list(first), list(second), ("en", "fr")))
     X, Y = (TextVectorizer().fit_transform(texts) for texts in (first, second))
-    reference = scca.SparseCCA(4, **scca.PAPER).fit(X, Y)
+    reference = scca.AnchoredCCA(4).fit(X, Y)
     np.testing.assert_array_equal(model.scca_.anchors_, reference.anchors_)
     np.testing.assert_allclose(model.scca_.x_weights_, reference.x_weights_, atol=1e-12)
     np.testing.assert_allclose(model.scca_.y_rotations_, reference.y_rotations_, atol=1e-12)

@@ -228,7 +228,7 @@ class TestKernel:
 
 
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
-def test_an_oriented_view_has_its_columns_turned(rng, store):
+def test_a_signed_view_has_its_columns_turned(rng, store):
     view, matrix = feature_view(data(rng), store, center=True, scale="rows")
     signs = np.where(rng.random(M) < 0.5, -1.0, 1.0)
     assert_is(SignedView(view, signs), matrix * signs, rng)
