@@ -1,4 +1,4 @@
-"""How settings are checked and users are told: warnings, errors of one sentence, penalties as users write them."""
+"""Checks of settings, and messages to users: warnings, errors of one sentence, penalties as users write them."""
 
 import sys
 import warnings
@@ -38,7 +38,7 @@ __all__ = [
     "shown",
 ]
 
-_QUOTED = 80  # characters of a value in a message
+_MOST_QUOTED = 80  # maximum number of characters of a value in a message
 
 
 class DataWarning(UserWarning):
@@ -46,11 +46,11 @@ class DataWarning(UserWarning):
 
 
 class EvidenceWarning(DataWarning):
-    """Nothing shows that what was learnt holds on new samples, or less does than it seems."""
+    """Evidence that the model holds on new samples is missing, or weaker than it seems."""
 
 
 class AllZeroWarning(DataWarning):
-    """Samples are all zero; a caller that made them from other data can warn in its own terms instead."""
+    """Samples are all zero; a caller that made them from other data can warn in other words instead."""
 
 
 class NothingSharedError(ValueError):
@@ -63,13 +63,13 @@ class EmptyComponentWarning(UserWarning):
 
 # --- warnings ---------------------------------------------------------------------------------------------------------
 
-# packages whose frames are never the user's line
+# packages that never contain the user's line
 _MACHINERY = {__name__.partition(".")[0], "joblib", "sklearn"}
-_COUNTING = Lock()  # one for all collectors, since these are pickled and locks cannot be
+_COLLECTOR_LOCK = Lock()  # one lock for all collectors, which are pickled: a lock cannot be
 
 
 class Collector:
-    """The warnings of a piece of work: how often each category, and its first message.
+    """The warnings of a piece of work: the number of each category, and its first message.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Collector:
         self._label = label
 
     def take(self, message: str, category: type[Warning]) -> bool:
-        with _COUNTING:
+        with _COLLECTOR_LOCK:
             self.times[category] += 1
             self.first.setdefault(category, f"{self._label}: {message}" if self._label else message)
         return True
@@ -99,8 +99,8 @@ class _Silence:
         return issubclass(category, self._categories)
 
 
-# Who receives a warning, innermost last. `warnings.catch_warnings` replaces functions of the whole process, and two
-# threads that overlap would not restore them correctly.
+# Receivers of warnings, innermost last. `warnings.catch_warnings` replaces functions of the whole process, and two
+# overlapping threads would not restore them correctly.
 _LISTENERS: ContextVar[tuple[Collector | _Silence, ...]] = ContextVar("listeners", default=())
 
 
@@ -144,7 +144,7 @@ def say_once(collectors: Iterable[Collector], what: str) -> None:
     ----------
     collectors : one per piece of work, in order
     what : str
-        What the pieces are, in the plural.
+        Name of the pieces of work, in the plural.
     """
     collectors = list(collectors)
     times = Counter(category for collector in collectors for category in collector.times)
@@ -157,9 +157,9 @@ def say_once(collectors: Iterable[Collector], what: str) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value as quoted in messages: on one line, shortened if long."""
+    """A value as messages quote it: on one line, shortened if it is long."""
     text = " ".join(repr(value).split())
-    return text if len(text) <= _QUOTED else f"{text[:_QUOTED]}..."
+    return text if len(text) <= _MOST_QUOTED else f"{text[:_MOST_QUOTED]}..."
 
 
 def check_choice(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
@@ -201,7 +201,7 @@ def check_seed(value: Any) -> None:
 
 
 def check_keywords(value: Any, name: str) -> None:
-    """Keyword arguments: None, or a dictionary whose keys are strings."""
+    """Refuse anything but None or a dictionary whose keys are strings."""
     if value is not None and not (isinstance(value, Mapping) and all(isinstance(key, str) for key in value)):
         raise ValueError(f"{name} must be None or a dict with names as keys, as {{'gamma': 0.1}}; got {shown(value)}.")
 
@@ -211,7 +211,7 @@ def check_keywords(value: Any, name: str) -> None:
 
 @dataclass(frozen=True)
 class Penalty:
-    """An absolute value, or a multiple of the automatic one."""
+    """An absolute value, or a multiple of the automatic value."""
 
     value: float | None = None
     factor: float = 1.0

@@ -1,4 +1,4 @@
-"""Reading the views: matrices from any container, checked, with the names of their features and likely mistakes."""
+"""Reading views: checked matrices from any container, names of features, and warnings of likely mistakes."""
 
 import re
 import sys
@@ -35,10 +35,10 @@ __all__ = [
 ]
 
 FLOATS = (np.float64, np.float32)
-_SMALLEST, _LARGEST = 1e-75, 1e75  # kernels square the data, and the objective squares kernels
-_LONGEST_COMPLAINT = 300  # characters quoted of another library's message
+_SMALLEST, _LARGEST = 1e-75, 1e75  # limits on the largest value: kernels square the data, the objective squares kernels
+_LONGEST_COMPLAINT = 300  # maximum number of characters quoted from another library's message
 
-_LISTED = 5  # names in a message
+_MOST_LISTED = 5  # maximum number of names in a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ class Features:
         """Refuse features other than the `known` ones that `owner` was fitted with, with scikit-learn's messages."""
         if self.names is not None and known.names is not None:
             if not np.array_equal(self.names, known.names):
-                raise ValueError(_unlike_names(self.names, known.names, name))
+                raise ValueError(_names_complaint(self.names, known.names, name))
         elif self.names is not None or known.names is not None:
             unlike = "has feature names" if known.names is None else "does not have valid feature names"
             fitted = "without" if known.names is None else "with"
@@ -65,7 +65,7 @@ class Features:
 
 
 def read_view(data: MatrixLike, name: str) -> Any:
-    """A view as a checked matrix, and its features; a vector is accepted as a single column of Y, but not as X.
+    """A view as a checked matrix, and its features; a vector is accepted as Y, as a single column, but not as X.
 
     Accepts arrays, sparse matrices and arrays, lists, pandas and polars data frames, and pyarrow tables.
     """
@@ -105,7 +105,7 @@ def _column_names(data: MatrixLike, name: str) -> np.ndarray | None:
     return np.array(columns, dtype=object) if columns and all(strings) else None
 
 
-def _unlike_names(given: np.ndarray, known: np.ndarray, name: str) -> str:
+def _names_complaint(given: np.ndarray, known: np.ndarray, name: str) -> str:
     unseen, missing = sorted(set(given) - set(known)), sorted(set(known) - set(given))
     message = (
         f"The feature names{'' if name == 'X' else f' of {name}'} should match those that were passed during fit.\n"
@@ -120,7 +120,7 @@ def _unlike_names(given: np.ndarray, known: np.ndarray, name: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    return "".join(f"- {name}\n" for name in names[:_LISTED]) + ("- ...\n" if len(names) > _LISTED else "")
+    return "".join(f"- {name}\n" for name in names[:_MOST_LISTED]) + ("- ...\n" if len(names) > _MOST_LISTED else "")
 
 
 # --- labels of rows ---------------------------------------------------------------------------------------------------
@@ -129,8 +129,8 @@ def _listed(names: list[str]) -> str:
 def check_row_labels(X: MatrixLike, Y: MatrixLike) -> None:
     """Refuse two frames whose rows have the same labels in another order; warn if some common labels are misplaced.
 
-    Rows are paired by position. Labels without anything in common, and default ones (0, 1, 2, ...), are ignored, unless
-    the other frame has exactly the same ones.
+    Rows are paired by position. Two sets of labels with nothing in common are ignored. So are default labels
+    (0, 1, 2, ...), unless the other frame has exactly the same labels.
     """
     x_labels, y_labels = _row_labels(X), _row_labels(Y)
     if x_labels is None or y_labels is None or len(x_labels) != len(y_labels) or x_labels.equals(y_labels):
@@ -183,12 +183,12 @@ def _common_codes(x_labels: Any, y_labels: Any) -> tuple[np.ndarray, np.ndarray]
 
 
 def check_matrix(data: MatrixLike, name: str, *, vector_is_column: bool = False) -> Any:
-    """`data` as a finite real 2-d array or sparse matrix of float32 or float64; not copied if it is one already.
+    """`data` as a finite real 2-d array or sparse matrix of float32 or float64; not copied if it already is one.
 
     Lists, pandas and polars data frames and pyarrow tables are converted. With `vector_is_column`, a vector or series
     becomes a matrix of one column.
     """
-    if isinstance(data, ChosenRows):  # of an array that was checked
+    if isinstance(data, ChosenRows):  # rows of a checked array
         return data
     if sp.issparse(data) and data.ndim == 2:
         data = _compressed(data, name)
@@ -212,7 +212,7 @@ def _canonical(data: MatrixLike) -> Any:
 
 
 def _compressed(data: MatrixLike, name: str) -> Any:
-    """A sparse matrix of any format as valid CSR or CSC; not copied if it is one already."""
+    """A sparse matrix of any format as valid CSR or CSC; not copied if it already is."""
     check_structure(data, name)
     if data.format in ("csc", "csr"):
         return data
@@ -245,11 +245,11 @@ def _converted(data: MatrixLike, name: str, vector_is_column: bool) -> Any:
             input_name=name,
         )
     except (TypeError, ValueError) as error:
-        # scikit-learn's complaint and remedy, without the array itself
+        # the complaint and remedy of scikit-learn, without the array itself
         said = [line for i, line in enumerate(str(error).splitlines()) if i == 0 or "Reshape" in line]
         kind = TypeError if isinstance(error, TypeError) else ValueError
         complaint = " ".join(said)
-        if len(complaint) > _LONGEST_COMPLAINT:  # NumPy's for types without a common one lists all it knows of them
+        if len(complaint) > _LONGEST_COMPLAINT:  # NumPy lists all types if they have none in common
             complaint = complaint.partition(". ")[0] + "."
         raise kind(f"{name} must be a 2-d array or sparse matrix of real numbers: {complaint}") from error
 
@@ -284,7 +284,7 @@ def _unmasked(data: MatrixLike, name: str) -> Any:
 def check_magnitude(data: MatrixLike, name: str) -> None:
     """Refuse values whose squares overflow or underflow float64."""
     blocks = [data.data] if sp.issparse(data) else (block for _, _, block in _tiles_of(data))
-    largest = max(max(float(b.max(initial=0.0)), -float(b.min(initial=0.0))) for b in blocks)  # no copy
+    largest = max(max(float(b.max(initial=0.0)), -float(b.min(initial=0.0))) for b in blocks)  # makes no copy
     if largest and not _SMALLEST < largest < _LARGEST:
         raise ValueError(
             f"the largest value of {name} must lie between {_SMALLEST:g} and {_LARGEST:g} for its squares to be "
@@ -345,7 +345,7 @@ def warn_uninformative(data: MatrixLike, name: str) -> None:
 
 
 def warn_constant(constant: np.ndarray, name: str) -> None:
-    """Warn of constant features, given which are."""
+    """Warn of constant features; `constant` says which features are."""
     n_constant = int(np.count_nonzero(constant))
     if n_constant:
         warn(
@@ -356,7 +356,7 @@ def warn_constant(constant: np.ndarray, name: str) -> None:
 
 
 def check_varies(data: MatrixLike, name: str, remedy: str = "pass data that differ between samples") -> np.ndarray:
-    """Which features are constant; refuses data in which all are."""
+    """Which features are constant; refuses data with only constant features."""
     constant = _constant_columns(data)
     refuse_constant(constant, name, data.shape, remedy)
     return constant
@@ -365,7 +365,7 @@ def check_varies(data: MatrixLike, name: str, remedy: str = "pass data that diff
 def refuse_constant(
     constant: np.ndarray, name: str, shape: tuple[int, int], remedy: str = "pass data that differ between samples"
 ) -> None:
-    """Refuse data in which all features are constant, given which are."""
+    """Refuse data with only constant features; `constant` says which features are."""
     if constant.all():
         raise ValueError(
             f"{name} does not vary: all of its {shape[1]} features are constant over the {shape[0]} samples; {remedy}."
@@ -393,10 +393,10 @@ def _zero_rows(data: MatrixLike) -> np.ndarray:
 
 # --- likely mistakes --------------------------------------------------------------------------------------------------
 
-_LARGEST_SHARE = 0.9  # of a column's variance: what one value has at least to be looked at
-_TIMES_FARTHER = 100.0  # standard deviations of the others: a value so far from them is a mistake, or decides alone
-_ROUNDING = 1e-9  # of the largest value: a smaller deviation is none
-_FEWEST = 6  # samples: with fewer, any value may lead, and any numbers may rise
+_EXTREME_SHARE = 0.9  # smallest share of a column's variance that makes a single value suspicious
+_EXTREME = 100.0  # distance of a mistake from the other values, in standard deviations of these
+_ROUNDING = 1e-9  # share of the largest value: a smaller deviation is rounding error
+_FEWEST_SAMPLES = 6  # minimum number of samples for such warnings: in fewer, any value may lead, any numbers may rise
 _NAME_OF_IDS = re.compile(
     r"(?i:(^|[_\s.-])(id|ids|idx|index|key|uid|uuid|no|nr|number|row|sample|subject|patient|participant)$)"
     r"|[a-z]I[Dd]$"  # as in subjectID
@@ -406,7 +406,7 @@ _NAME_OF_IDS = re.compile(
 def warn_of_mistakes(X: MatrixLike, Y: MatrixLike, x_features: Features, y_features: Features) -> None:
     """Warn of equal views and equal columns, of ids among the features, and of single values that dwarf all others.
 
-    Cells are looked at in arrays and frames; in sparse matrices only whether both views are equal.
+    Arrays and frames are searched; for sparse matrices, only the equality of both views is tested.
     """
     if _equal(X, Y):
         warn(
@@ -420,28 +420,28 @@ def warn_of_mistakes(X: MatrixLike, Y: MatrixLike, x_features: Features, y_featu
     if (twice := _column_of_both(X, Y, x_features, y_features)) is not None:
         x, y = twice
         warn(
-            f"{_called(x, x_features)} of X and {_called(y, y_features)} of Y have the same values, and a component of "
+            f"{_named(x, x_features)} of X and {_named(y, y_features)} of Y have the same values, and a component of "
             "them alone correlates perfectly; drop it from one of the views.",
             DataWarning,
         )
     for name, data, features in (("X", X, x_features), ("Y", Y, y_features)):
         if (ids := _column_of_ids(data, features)) is not None:
             warn(
-                f"{_called(ids, features)} of {name} seems to number the samples, and what changes from the first "
+                f"{_named(ids, features)} of {name} seems to number the samples, and what changes from the first "
                 "sample to the last would look shared; drop it, or make it the index of the frame.",
                 DataWarning,
             )
         if (cell := _extreme_cell(data)) is not None:
             row, column = cell
             warn(
-                f"one value of {name} is more than {_TIMES_FARTHER:g} standard deviations of its column away from all "
-                f"others: {data[row, column]:.6g} in row {row}, {_called(column, features)}; correct it, or drop the "
+                f"one value of {name} is more than {_EXTREME:g} standard deviations of its column away from all "
+                f"others: {data[row, column]:.6g} in row {row}, {_named(column, features)}; correct it, or drop the "
                 "pair, if it is a mistake.",
                 DataWarning,
             )
 
 
-def _called(column: int, features: Features) -> str:
+def _named(column: int, features: Features) -> str:
     return f"column {column}" if features.names is None else f"column {str(features.names[column])!r}"
 
 
@@ -454,7 +454,7 @@ def _equal(X: MatrixLike, Y: MatrixLike) -> bool:
 
 
 def _column_of_both(X: Any, Y: Any, x_features: Features, y_features: Features) -> tuple[int, int] | None:
-    """The first column of X with the same values in Y: under the same name or, without names, with many values."""
+    """The first column of X with equal values in Y (same name or, without names, many values), and its place there."""
     n = X.shape[0]
     if x_features.names is not None and y_features.names is not None:
         places = {name: column for column, name in enumerate(y_features.names)}
@@ -473,7 +473,7 @@ def _column_of_both(X: Any, Y: Any, x_features: Features, y_features: Features) 
 
 
 def _first_values(data: Any, column: int) -> bytes:
-    return np.asarray(data[:_FEWEST, column], dtype=np.float64).tobytes()
+    return np.asarray(data[:_FEWEST_SAMPLES, column], dtype=np.float64).tobytes()
 
 
 def _varies(values: np.ndarray) -> bool:
@@ -481,11 +481,11 @@ def _varies(values: np.ndarray) -> bool:
 
 
 def _column_of_ids(data: Any, features: Features) -> int | None:
-    """The first column of distinct whole numbers that rise by one from row to row, or are called an id."""
+    """The first column of distinct whole numbers that rise by one from row to row, or that its name calls an id."""
     n, m = data.shape
-    if n < _FEWEST:
+    if n < _FEWEST_SAMPLES:
         return None
-    begins = np.asarray(data[:_FEWEST], dtype=np.float64)
+    begins = np.asarray(data[:_FEWEST_SAMPLES], dtype=np.float64)
     whole = (begins == np.round(begins)).all(axis=0)
     rising = whole & (np.diff(begins, axis=0) == 1).all(axis=0)
     named = np.zeros(m, dtype=bool)
@@ -503,19 +503,19 @@ def _are_distinct_whole(values: np.ndarray) -> bool:
 
 
 def _extreme_cell(data: Any) -> tuple[int, int] | None:
-    """Row and column of a value that is much farther from the others of its column than these vary."""
-    if data.shape[0] < _FEWEST:
+    """Row and column of a value that is much farther from the other values of its column than these vary."""
+    if data.shape[0] < _FEWEST_SAMPLES:
         return None
     for columns, block in _blocks(data):
         scaled = block / np.maximum(np.abs(block).max(axis=0), np.finfo(np.float64).tiny)
         deviations = scaled - np.median(scaled, axis=0)
         squares = deviations**2
-        leading = squares.max(axis=0) > _LARGEST_SHARE * squares.sum(axis=0)
+        leading = squares.max(axis=0) > _EXTREME_SHARE * squares.sum(axis=0)
         for place in np.flatnonzero(leading):
             row = int(squares[:, place].argmax())
             others = np.delete(block[:, place], row)
             spread, away = others.std(), abs(block[row, place] - others.mean())
-            if spread > _ROUNDING * np.abs(others).max() and away > _TIMES_FARTHER * spread:
+            if spread > _ROUNDING * np.abs(others).max() and away > _EXTREME * spread:
                 return row, columns.start + int(place)
     return None
 

@@ -17,8 +17,8 @@ except ImportError:  # Windows, where an open file cannot be removed anyway
 __all__ = ["atomic_write", "check_folder", "check_output"]
 
 _FULL = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
-_TOKEN = 8  # random characters in the name of a draft
-_LONGEST = 255 - len("..12345678.part")  # bytes of a file name, so that the name of its draft fits too
+_TOKEN_LENGTH = 8  # number of random characters in the name of a draft
+_LONGEST = 255 - len("..12345678.part")  # maximum length of a file name, so that the name of its draft fits
 
 
 def check_output(path: str | os.PathLike[str]) -> Path:
@@ -34,7 +34,7 @@ def check_output(path: str | os.PathLike[str]) -> Path:
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is no ordinary file; name another.")
     if not path.parent.is_dir():
-        existing = _existing(path.parent)
+        existing = _existing_part(path.parent)
         if not existing.is_dir():
             raise NotADirectoryError(f"{existing} is a file, not a folder; name a file in a folder.")
         raise FileNotFoundError(f"the folder {path.parent} does not exist; make it first.")
@@ -44,14 +44,14 @@ def check_output(path: str | os.PathLike[str]) -> Path:
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Refuse, before any work is done, a folder that cannot be created or written to."""
-    existing = _existing(Path(os.path.realpath(path)))
+    existing = _existing_part(Path(os.path.realpath(path)))
     if not existing.is_dir():
         raise NotADirectoryError(f"{existing} is a file; name a folder.")
     _check_access(existing)
 
 
-def _existing(path: Path) -> Path:
-    """The path itself, or the innermost folder, or file, of it that there is."""
+def _existing_part(path: Path) -> Path:
+    """The path itself if it exists, otherwise the innermost folder or file on it that does."""
     return next(part for part in (path, *path.parents) if part.exists())
 
 
@@ -62,7 +62,7 @@ def _check_access(folder: Path) -> None:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write to that replaces `path` only once it is complete on disk."""
+    """A context with a file to write to, which replaces `path` only once it is complete on disk."""
     path = check_output(path)
     try:
         _remove_leftovers(path)
@@ -75,7 +75,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, path)
-    except BaseException as error:  # Ctrl-C included: nothing half-written stays
+    except BaseException as error:  # also after Ctrl-C: nothing half-written stays
         draft.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.errno in _FULL:
             full = OSError(
@@ -91,21 +91,21 @@ def _new_draft(path: Path) -> tuple[Path, int]:
     """A new file next to `path`, open for writing, with the default mode of the current umask."""
     flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)  # Windows would open a text file
     while True:
-        draft = path.with_name(f".{path.name}.{secrets.token_hex(_TOKEN // 2)}.part")
+        draft = path.with_name(f".{path.name}.{secrets.token_hex(_TOKEN_LENGTH // 2)}.part")
         descriptor = os.open(draft, flags, 0o666)
         if fcntl is None:
             return draft, descriptor
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(descriptor, fcntl.LOCK_EX)  # held until it is closed: this draft is being written
+            fcntl.flock(descriptor, fcntl.LOCK_EX)  # held until the draft is closed: it is being written
         if draft.exists():
             return draft, descriptor
-        os.close(descriptor)  # removed as a leftover before it was locked
+        os.close(descriptor)  # another process removed it as a leftover before it was locked
 
 
 def _remove_leftovers(path: Path) -> None:
     """Remove drafts of `path` left by processes that were killed."""
-    for draft in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * _TOKEN}.part"):
-        with suppress(OSError), ExitStack() as stack:  # being written, another user's, or gone
+    for draft in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * _TOKEN_LENGTH}.part"):
+        with suppress(OSError), ExitStack() as stack:  # it may be being written, another user's, or gone
             if fcntl is not None:
                 fcntl.flock(stack.enter_context(open(draft, "rb")), fcntl.LOCK_EX | fcntl.LOCK_NB)
             draft.unlink()

@@ -24,7 +24,7 @@ from .views import (
 
 __all__ = ["check_loaded"]
 
-_LARGEST = 1e75  # of numbers that samples are multiplied by; the same bound as for samples
+_LARGEST = 1e75  # largest number that samples may be multiplied by, the same as for samples
 
 
 def check_loaded(model: Any) -> None:
@@ -80,7 +80,7 @@ def _check_bilingual(model: BilingualModel) -> None:
 
 
 def _check_numbering(model: BilingualModel, n: int) -> None:
-    """Which documents are stored; in files of earlier versions, all."""
+    """Check the numbers of the stored documents; files of earlier versions store all documents."""
     if not hasattr(model, "n_documents_"):
         model.n_documents_, model.document_numbers_ = n, None
     total, numbers = model.n_documents_, model.document_numbers_
@@ -133,7 +133,7 @@ def _check_components(model: Any) -> int:
 
 
 def _check_preparation(preparation: Any, count: int) -> int:
-    """The number of rows of directions after this preparation of samples with `count` features."""
+    """The number of rows that directions must have after this preparation of samples with `count` features."""
     if isinstance(preparation, Preparation):
         for name in ("mean", "spread", "feature_weights"):
             if getattr(preparation, name) is not None:
@@ -193,7 +193,7 @@ def _check_training(kernel: Kernel, training: Any, count: int) -> int:
     _require(isinstance(training, np.ndarray) or sp.issparse(training), "a kernel has no training samples")
     rows = check_matrix(training, "training").shape[0]
     _require(training.shape == (rows, count), f"training has shape {training.shape}, not {(rows, count)}")
-    kernel.diagonal(training[:1])  # refuses unknown parameters
+    kernel.diagonal(training[:1])  # raises an error for unknown parameters
     return rows
 
 
@@ -225,7 +225,7 @@ def _check_kernel(kernel: Any) -> None:
 
 
 def _check_array(array: Any, name: str, shape: tuple[int | None, ...], kinds: str = "iuf") -> np.ndarray:
-    """`array`, if it is an array of this shape; None matches any size."""
+    """`array`, if it is an array of this shape, in which None matches any size."""
     _require(isinstance(array, np.ndarray) and array.dtype.kind in kinds, f"{name} is no array of numbers")
     fits = array.ndim == len(shape) and all(size in (None, has) for size, has in zip(shape, array.shape, strict=True))
     _require(fits, f"{name} has shape {array.shape}, not {shape}")

@@ -1,4 +1,4 @@
-"""Whether a sparse matrix is what it says: compiled code does not check indices."""
+"""Checks of the structure of sparse matrices: compiled code does not check indices."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ def _compressed_complaint(data: MatrixLike) -> str | None:
         return f"index pointers of type {starts.dtype} and shape {starts.shape}, not {major + 1} integers"
     if indices.ndim != 1 or len(indices) != len(data.data):
         return _UNEQUAL
-    # compared, not subtracted: a difference can overflow
+    # compared, not subtracted, since a difference can overflow
     if starts[0] != 0 or starts[-1] > len(indices) or (starts[1:] < starts[:-1]).any():
         return f"index pointers that do not rise from 0 to at most {len(indices)}, the number of its values"
     return None if _within(indices, minor) else OUTSIDE
@@ -54,5 +54,5 @@ def _compressed_complaint(data: MatrixLike) -> str | None:
 def _within(indices: np.ndarray, size: int) -> bool:
     if indices.dtype.kind != "i":
         return False
-    unsigned = indices.view(indices.dtype.str.replace("i", "u"))  # as which negative ones are large
+    unsigned = indices.view(indices.dtype.str.replace("i", "u"))  # negative indices become large
     return len(indices) == 0 or bool(unsigned.max() < size)

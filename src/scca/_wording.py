@@ -11,7 +11,7 @@ Naming = Callable[[str, object], str]
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number with its noun; the plural is `many`, or `one` with an s.
+    """A number with its noun; the plural of `one` is `many`, by default `one` with an s.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def setting(name: str, value: object = NO_VALUE) -> str:
 
 
 def any_setting(*names: str) -> str:
-    """The names of several parameters, as the caller knows them; those that do not exist there are left out.
+    """The names of several parameters, as the caller knows them, without those that do not exist there.
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """Model files: arrays and JSON in one checked container, without code.
 
 A model file is a zip archive. `manifest.json` has the format's name and version and the model as a tree of plain values
-that refers to arrays, each an .npy member. The manifest has the SHA-256 of each member, and the archive's comment that
-of the manifest, so damage is found before anything is used. Checksums do not stop an attacker: sizes are checked before
-anything is unpacked, and the parts of the model before anything is computed.
+that refers to arrays, each an .npy member. The manifest has the SHA-256 of each member, and the archive's comment has
+that of the manifest, so damage is found before anything is used. Checksums do not stop an attacker: sizes are checked
+before anything is unpacked, and the parts of the model before anything is computed.
 """
 
 import hashlib
@@ -46,15 +46,15 @@ from .views import (
 __all__ = ["ModelFileError", "load", "save"]
 
 FORMAT, VERSION = "scca-model", 4
-_READ = (2, 3, VERSION)  # the versions that are read
+_READ_VERSIONS = (2, 3, VERSION)  # versions of the format that can be read
 _MANIFEST = "manifest.json"
 _STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
-_ZIP = b"PK\x03\x04"  # how a zip archive begins
-_PIECE = 2**20  # bytes unpacked at a time
-_MOST_PARTS = 100_000  # lists and dictionaries in a manifest
+_ZIP_START = b"PK\x03\x04"  # first bytes of a zip archive
+_BYTES_AT_ONCE = 2**20  # number of bytes unpacked at a time
+_MOST_PARTS = 100_000  # maximum number of lists and dictionaries in a manifest
 _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
-_QUOTED = 200  # characters of the writer's name
+_MOST_QUOTED = 200  # maximum number of characters of the writer's name in a message
 _MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA, BilingualModel)}
 _LOW_RANK = (LowRankKernel, LowRankPreparation, Landmarks, RandomFeatures)
 _PREPARING = (Preparation, KernelPreparation, Norm)
@@ -69,7 +69,7 @@ class ModelFileError(ValueError):
 def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> None:
     """Write a fitted model to a file.
 
-    The file appears complete or not at all: until then, an existing file at `path` stays.
+    The file appears complete or not at all: an existing file at `path` stays until then.
 
     Parameters
     ----------
@@ -92,20 +92,20 @@ def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> Non
             content = _npy(array)
             manifest["members"][name] = hashlib.sha256(content).hexdigest()
             unpacked += len(content)
-            mostly_zeros = 4 * np.count_nonzero(array) < array.size  # others hardly shrink
-            readable = 2 * unpacked <= most_unpacked(file.tell())  # else `load` might refuse it, with all that follows
-            archive.writestr(_entry(name), content, _DEFLATED if mostly_zeros and readable else _STORED)
+            mostly_zeros = 4 * np.count_nonzero(array) < array.size  # other arrays hardly shrink
+            readable = 2 * unpacked <= most_unpacked(file.tell())  # otherwise `load` might refuse the file
+            archive.writestr(_undated_entry(name), content, _DEFLATED if mostly_zeros and readable else _STORED)
         content = json.dumps(manifest, ensure_ascii=False, allow_nan=False).encode()
         readable = len(content) <= most_manifest(file.tell())
-        archive.writestr(_entry(_MANIFEST), content, _DEFLATED if readable else _STORED)
+        archive.writestr(_undated_entry(_MANIFEST), content, _DEFLATED if readable else _STORED)
         archive.comment = hashlib.sha256(content).hexdigest().encode()
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
-    Nothing in the file is executed. Refused are files that are damaged, truncated, of another format or inconsistent,
-    and files that would unpack to more than both 256 MiB and 100 times their size.
+    Nothing in the file is executed. A file is refused if it is damaged, truncated, inconsistent or of another format,
+    or if it would unpack to more than both 256 MiB and 100 times its size.
     """
     path = Path(path)
     if not path.is_file():
@@ -122,16 +122,16 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ModelFileError(f"{path} may not be read by this user; change its permissions.") from error
     except MemoryError as error:
         raise ModelFileError(f"{path} does not fit in memory; free some, or use a larger machine.") from error
-    except Exception as error:  # any error of the libraries that read the file is due to the file
-        raise ModelFileError(_complaint(path)) from error  # what is wrong in detail is for developers
+    except Exception as error:  # whatever error a library raises, the file causes it
+        raise ModelFileError(_complaint(path)) from error  # developers find the details in the cause
 
 
 def _complaint(path: Path) -> str:
-    """What is wrong with a file that cannot be read as a model."""
+    """The message about a file that cannot be read as a model."""
     start = b""
     with suppress(OSError), open(path, "rb") as file:
-        start = file.read(len(_ZIP))
-    if not _ZIP.startswith(start):
+        start = file.read(len(_ZIP_START))
+    if not _ZIP_START.startswith(start):
         return f"{path} is not a model file of scca; name one that scca wrote."
     return f"{path} is damaged, incomplete or altered; write it again."
 
@@ -154,7 +154,7 @@ class _Writer:
         if isinstance(value, np.ndarray):
             if value.dtype.kind in "OU":
                 return {"$strings": [str(item) for item in value]}
-            if id(value) not in self._names:  # an array that several parts share is stored once
+            if id(value) not in self._names:  # an array that several parts share is stored only once
                 self._names[id(value)] = f"{len(self.arrays)}.npy"
                 self.arrays[self._names[id(value)]] = value
             return {"$array": self._names[id(value)]}
@@ -195,7 +195,7 @@ class _Reader:
         self._manifest = self._checked_manifest()
 
     def _check_sizes(self, size: int) -> None:
-        """Refuse by declared sizes what would fill the memory; no more than these is ever unpacked."""
+        """Refuse a file whose declared sizes would fill the memory; no more than these is ever unpacked."""
         if _MANIFEST not in self._members:
             raise ModelFileError(f"{self._path} is not a model file of scca; name one that scca wrote.")
         for declared, most in (
@@ -217,17 +217,17 @@ class _Reader:
         with self._opened(_MANIFEST) as stream:
             content = stream.read(self._members[_MANIFEST].file_size)
         structure = _JSON_STRING.sub(b"", content)
-        if structure.count(b"[") + structure.count(b"{") > _MOST_PARTS:  # each takes 20 times its bytes of memory
+        if structure.count(b"[") + structure.count(b"{") > _MOST_PARTS:  # each takes 20 times its size in memory
             raise ValueError(f"its manifest has more than {_MOST_PARTS} lists and dictionaries")
         manifest = json.loads(content, parse_constant=_no_number)
         if manifest.get("format") != FORMAT:
             raise ModelFileError(f"{self._path} is not a model file of scca; name one that scca wrote.")
-        version, writer = manifest["version"], str(manifest["written_by"])[:_QUOTED]
-        if version not in _READ:
+        version, writer = manifest["version"], str(manifest["written_by"])[:_MOST_QUOTED]
+        if version not in _READ_VERSIONS:
             remedy = "update scca" if version > VERSION else "fit the model again"
             raise ModelFileError(
                 f"{self._path} has format {shown(version)}, written by {' '.join(writer.split())}, and this version "
-                f"reads formats {' and '.join(map(str, _READ))}; {remedy}."
+                f"reads formats {' and '.join(map(str, _READ_VERSIONS))}; {remedy}."
             )
         if hashlib.sha256(content).hexdigest().encode() != self._archive.comment:
             raise ValueError("the manifest fails its checksum")
@@ -281,14 +281,14 @@ class _Reader:
         return made
 
     def _array(self, name: str) -> np.ndarray:
-        if name not in self._arrays:  # one that several parts share is read once
+        if name not in self._arrays:  # an array that several parts share is read only once
             self._arrays[name] = self._checked_array(name)
         return self._arrays[name]
 
     def _checked_array(self, name: str) -> np.ndarray:
         """An .npy member, unpacked piece by piece into an array whose size was checked first."""
         with self._opened(name) as file:
-            stream = _Hashing(file)
+            stream = _HashingStream(file)
             if np.lib.format.read_magic(stream) != (1, 0):
                 raise ValueError(f"{name} is no array as scca writes them")
             shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
@@ -297,8 +297,8 @@ class _Reader:
                 raise ValueError(f"{name} of type {dtype} and shape {shape} is no array of numbers of {size} bytes")
             array = np.empty(shape, dtype, order="F" if by_columns else "C")
             content = array.ravel(order="K").view(np.uint8)
-            for start in range(0, size, _PIECE):
-                piece = content[start : start + _PIECE]
+            for start in range(0, size, _BYTES_AT_ONCE):
+                piece = content[start : start + _BYTES_AT_ONCE]
                 piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
         if stream.hexdigest() != self._manifest["members"][name]:
             raise ValueError(f"{name} fails its checksum")
@@ -306,7 +306,7 @@ class _Reader:
 
 
 def _from_format_2(cls: type, state: dict[str, Any]) -> dict[str, Any]:
-    """The state of an object as it is now: format 2 had `normalize` for what is now one of several scalings."""
+    """The current state of an object: format 2 had `normalize` where there are now several scalings."""
     if cls is KernelPreparation:
         return {**state, "norm": None if state["scale"] is None else UNIT}
     if "normalize" not in state:
@@ -322,7 +322,7 @@ _PAPERS = {SparseCCA: AnchoredCCA, SparseCCACV: AnchoredCCACV}
 
 
 def _from_format_3(cls: type, state: dict[str, Any]) -> tuple[type, dict[str, Any]]:
-    """The class and state of an object as it is now.
+    """The current class and state of an object.
 
     In format 3, `anchors` made a SparseCCA the paper's method, and the parameters of a kernel stood beside it.
     """
@@ -367,8 +367,8 @@ def _with_params(kernel: Any, params: Any) -> Any:
     return Kernel(kernel, params) if params else kernel
 
 
-class _Hashing:
-    """A stream that is hashed as it is read."""
+class _HashingStream:
+    """A stream that hashes the bytes that are read from it."""
 
     def __init__(self, stream: IO[bytes]):
         self._stream, self._hash = stream, hashlib.sha256()
@@ -385,12 +385,12 @@ class _Hashing:
 
 
 def most_unpacked(size: int) -> int:
-    """The most bytes that a file of `size` bytes may unpack to: weights that are mostly zeros compress well."""
+    """The maximum number of bytes that `size` bytes may unpack to: weights that are mostly zeros compress well."""
     return max(2**28, 100 * size)
 
 
 def most_manifest(size: int) -> int:
-    """The most bytes of its manifest, which takes several times as much memory when parsed."""
+    """The maximum number of bytes of its manifest, which takes several times as much memory when parsed."""
     return max(2**23, 20 * size)
 
 
@@ -409,6 +409,6 @@ def _npy(array: np.ndarray) -> bytes:
     return buffer.getvalue()
 
 
-def _entry(name: str) -> zipfile.ZipInfo:
+def _undated_entry(name: str) -> zipfile.ZipInfo:
     """A zip entry without a date, so that the same model gives the same bytes."""
     return zipfile.ZipInfo(name)

@@ -12,7 +12,7 @@ from scca.solver._working_set import WorkingSet
 from scca.views import FeatureView, storage_of
 
 COMPILED = [(_problem, "_coordinates_of_certificate")] + [
-    (_working_set, name) for name in ("_joining", "_worst", "solve_inside", "_write")
+    (_working_set, name) for name in ("_joining", "_worst", "solve_inside", "_write_block")
 ]
 STORAGES = {"dense": np.asarray, "csc": sp.csc_array, "csr": sp.csr_array}
 

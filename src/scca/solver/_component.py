@@ -53,9 +53,9 @@ class ComponentResult:
     mu, gamma : float
         The penalties used, in the scale of the objective; gamma is inf if e was fixed at the anchor.
     n_iter : int
-        Rounds of the solver.
+        Number of rounds of the solver.
     n_passes : int
-        Products with the whole of X or of K.
+        Number of products with all of X or of K.
     converged : bool
         Whether `dual_gap <= tol * ||y||^2`.
     """
@@ -71,7 +71,7 @@ class ComponentResult:
     converged: bool
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays, for a checkpoint."""
+        """Everything as arrays, for a checkpoint."""
         return {name: np.asarray(value) for name, value in vars(self).items() if value is not None}
 
     @classmethod
@@ -101,7 +101,7 @@ def solve_component(
 
         ||X w - K e||^2 + mu ||w||_1 + gamma sum_{i != k} e_i,    0 <= e <= 1,  e_k = 1,
 
-    on exactly the matrices given: nothing is centred, scaled or deflated, and the answer is not rescaled.
+    for exactly the given matrices: nothing is centred, scaled or deflated, and the answer is not rescaled.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def solve_component(
     y : array of shape (n,) or None
         With `fit_dual=False`: the target, in place of K[:, k].
     tol : float
-        Stop once P - D <= tol * ||y||^2, always computed in float64.
+        The solver stops once P - D <= tol * ||y||^2, which is always computed in float64.
     max_iter : int
         Maximum number of rounds; stopping before `tol` is reached warns.
     algorithm : {"working-set", "greedy"}
@@ -162,7 +162,7 @@ def solve_component(
 def checked_problem(
     X: MatrixLike, K: MatrixLike, k: int | None, y: Any, fit_dual: bool
 ) -> tuple[View, View, int | None, np.ndarray]:
-    """Validated input: the view with weights w, the view with weights e, the anchor and the target y."""
+    """The checked input: the view with weights w, the view with weights e, the anchor and the target y."""
     X = X if isinstance(X, LinearOperator) else check_matrix(X, "X")
     n = X.shape[0]
     w_view, e_view = FeatureView(storage_of(X)), _dual_view(K, n)
@@ -221,7 +221,7 @@ def weights_on_samples(e_view: View, design: Design, z: np.ndarray) -> np.ndarra
 def finished(
     problem: ComponentProblem, outcome: Outcome, e: np.ndarray | None, tol: float, max_iter: int, passes_before: int = 0
 ) -> ComponentResult:
-    """An outcome as a result: overflow is an error, and stopping before `tol` is reached a warning."""
+    """The result of an outcome: overflow is an error, and stopping before `tol` is reached is a warning."""
     design = problem.design
     square = design.square
     if not (np.isfinite(outcome.objective) and np.isfinite(outcome.gap) and np.isfinite(outcome.z).all()):

@@ -1,9 +1,9 @@
 """The paper's own algorithm, to be read beside it: Algorithms 1 to 3 with their errors corrected.
 
-The letters are the paper's; its X (features by samples) is `A.T` here. Corrected are: the test for a change of sign in
-Algorithm 2 (opposite signs, not merely different ones, or every weight would stay at zero), the step for e in Algorithm
-3 (the exact one, twice the printed), alpha and beta (current at every coordinate, not from the start of the sweep), and
-I and J (nonzero coordinates are visited too, not only those that violate their bound).
+The letters are the paper's; its X (features by samples) is `A.T` here. These are corrected: the test for a change of
+sign in Algorithm 2 (opposite signs, not merely different ones, or every weight would stay at zero), the step for e in
+Algorithm 3 (the exact one, twice the printed), alpha and beta (current at every coordinate, not from the start of the
+sweep), and I and J (nonzero coordinates are visited too, not only those that violate their bound).
 """
 
 import numpy as np
@@ -22,7 +22,7 @@ class Greedy(Algorithm):
         design, mu, gamma = self.problem.design, self.problem.mu, self.problem.gamma
         small = 1e-4 * self.tolerance
         z, r = at.z.copy(), at.r.copy()  # r = K e - X'w
-        w, e = design.split(z)  # e without its anchor, whose column is y
+        w, e = design.split(z)  # e without its anchor, since the column of the anchor is y
 
         if mu > 0:
             alpha = 2 * design.split(at.correlations)[0] + mu  # 2 X K e - 2 X X'w + mu

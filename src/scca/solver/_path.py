@@ -34,14 +34,14 @@ def component_path(
     """Solve the convex problem of one component at many penalties, faster than by separate calls of `solve_component`.
 
     The problems are solved in order of decreasing mu, each from the solution and working set of the previous one. Every
-    solution has a certificate of its own.
+    solution has its own certificate.
 
     Parameters
     ----------
     X, K, k, fit_dual, y, tol, max_iter : as for `solve_component`
     mus : sequence of "auto", "auto*FACTOR" or float
     gammas : "auto", "auto*FACTOR" or float, or a sequence of these as long as `mus`
-        One per mu, or the same for all; finite.
+        One gamma per mu, or the same for all; finite.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def solve_path(
     """`solve_views` for every pair of penalties in `mus` and `gammas`, in their order; without gammas e is fixed.
 
     Each problem starts from the solution at the next larger mu, which is often good enough already. That is faster than
-    following the lasso's solution from one change of its support to the next: there are more changes than penalties.
+    following the lasso's solution from one change of its support to the next: it changes more often than mu.
     """
     e_view = no_view(len(y)) if e_view is None else e_view
     with blas_threads_for(w_view.n_stored, e_view.n_stored), np.errstate(over="ignore", invalid="ignore"):

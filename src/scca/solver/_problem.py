@@ -62,7 +62,7 @@ class Design:
 
     @cached_property
     def correlations_of_y(self) -> np.ndarray:
-        """M'y, from which the automatic penalties and the first round from z = 0 are computed; once, if at all."""
+        """M'y, from which the automatic penalties and the first round from z = 0 are computed; at most once."""
         return self.correlations(self.y)
 
 
@@ -104,10 +104,10 @@ class ComponentProblem:
         self.lower[design.n_w :] = 0.0
         self.upper[design.n_w :] = 1.0
         if design.n_e:
-            design.split(self.upper)[1][design.anchor] = 0.0  # its column is y
+            design.split(self.upper)[1][design.anchor] = 0.0  # the column of the anchor is y
 
     def coordinates(self, w: np.ndarray | None, e: np.ndarray | None) -> np.ndarray:
-        """z for a starting point, clipped to the bounds; zero if it has more weights than a solution can need."""
+        """z of a starting point, clipped to the bounds; zero if that has more weights than a solution can need."""
         z = np.zeros(self.design.size)
         if w is None and e is None:
             return z
@@ -137,9 +137,9 @@ class ComponentProblem:
 def _coordinates_of_certificate(
     z: np.ndarray, correlations: np.ndarray, penalties: np.ndarray, upper: np.ndarray, n_w: int
 ) -> Any:
-    """Each coordinate's excess, the penalties paid, mu / |2 A'r|_inf if below 1, and sum_{i != k} min(0, gamma + B'v).
+    """Each coordinate's excess, sum penalties_i |z_i|, min(1, mu / |2 A'r|_inf), and sum_{i != k} min(0, gamma + B'v).
 
-    One loop over the coordinates: as many small NumPy calls would take as long as the rest of a small problem's round.
+    One loop over the coordinates, since small NumPy calls would take as long as the rest of a small problem's round.
     """
     excess = np.empty(len(z))
     paid, largest = 0.0, 0.0

@@ -14,10 +14,10 @@ from .._compile import compiled
 
 __all__ = ["solve_inside", "solve_restricted"]
 
-_EPOCHS = 8  # sweeps of coordinate descent between two minimisations on a face
-_MAX_ATTEMPTS = 200
+_MOST_SWEEPS = 8  # maximum number of sweeps of coordinate descent between two minimisations on a face
+_MAX_ATTEMPTS = 200  # maximum number of alternations of sweeps and minimisations
 _DEPENDENT = 1e-12  # a pivot below this share of its diagonal is rounding error
-_LEVEL = 1e-8  # a slope below this share of the steepest is level
+_LEVEL_SLOPE = 1e-8  # a slope below this share of the steepest is level
 
 
 @compiled
@@ -31,11 +31,11 @@ def solve_restricted(
     square: float,
     tolerance: float,
 ) -> Any:
-    """Move z, in place, to where the duality gap of the restricted problem is at most `tolerance`.
+    """Change z, in place, until the duality gap of the restricted problem is at most `tolerance`.
 
-    `square` is ||r||^2 at the z given. Coordinate descent finds which coordinates are zero, and often suffices. Where
-    it is slow, Newton steps on the other coordinates replace many sweeps; they may cost as much as the sweeps before
-    them, and more with every attempt. Neither ever increases the objective.
+    `square` is ||r||^2 at the given z. Coordinate descent finds the coordinates that are zero, and often suffices.
+    Where it is slow, Newton steps on the other coordinates replace many sweeps; such steps may cost as much as the
+    sweeps before them, and more with every attempt. Neither ever increases the objective.
     """
     start, start_correlations = z.copy(), correlations.copy()
     small = 0.01 * tolerance / max(1, len(z))
@@ -64,9 +64,9 @@ def solve_inside(
     square: float,
     tolerance: float,
 ) -> Any:
-    """`solve_restricted` for the coordinates `inside` of a larger problem: all of z, and those coordinates of it.
+    """`solve_restricted` for the coordinates `inside` of a larger problem: all of z, and its values inside.
 
-    It stands here, since code that numba has cached does not see a change of functions in other files.
+    It is in this file because code that numba has cached does not notice changes of functions in other files.
     """
     moved = z[inside]
     solve_restricted(
@@ -79,7 +79,7 @@ def solve_inside(
 
 @compiled
 def _fall(start: np.ndarray, z: np.ndarray, before: np.ndarray, after: np.ndarray) -> float:
-    """How far ||r||^2 falls on the way from start to z, with the correlations before and after.
+    """The decrease of ||r||^2 from start to z, given the correlations before and after.
 
     As r = r_0 - M d with d = z - start, ||r_0||^2 - ||r||^2 = d'M'(r_0 + r).
     """
@@ -101,15 +101,15 @@ def _descend(
 ) -> Any:
     """Sweeps of exact cyclic coordinate descent, until no step of a sweep gains more than `small`.
 
-    Returns whether that was the case in the first sweep, and the number of multiplications made.
+    Returns whether the first sweep already gained so little, and the number of multiplications.
     """
     work = 0.0
-    for epoch in range(_EPOCHS):
+    for epoch in range(_MOST_SWEEPS):
         largest = 0.0
         for i in range(len(z)):
             curvature = gram[i, i]
             old = z[i]
-            new = 0.0  # a column of zeros only costs its penalty
+            new = 0.0  # a weight on a column of zeros only costs its penalty
             if curvature > 0.0:
                 at = old + correlations[i] / curvature
                 threshold = 0.5 * penalties[i] / curvature
@@ -122,7 +122,7 @@ def _descend(
             if step != 0.0:
                 z[i] = new
                 work += len(z)
-                for j in range(len(z)):  # as `_move` does, without a view of the row, which takes a fifth longer
+                for j in range(len(z)):  # like `_move`, but without a view of the row, which would take a fifth longer
                     correlations[j] -= step * gram[i, j]
                 largest = max(largest, step * step * curvature)
         if largest <= small:
@@ -153,9 +153,9 @@ def _minimise_on_face(
 ) -> Any:
     """Minimise over the coordinates strictly inside their bounds, by Newton steps cut where one meets a bound.
 
-    That coordinate stays there, and the others continue, until a full step is taken or `budget` multiplications are
-    made. If the columns are linearly dependent, the objective is linear along their null vector: a step along it, up
-    to the next bound, ends the dependence. Returns the number of multiplications made.
+    The coordinate that meets its bound stays there, and the others continue, until a full step is taken or `budget`
+    multiplications are made. If the columns are linearly dependent, the objective is linear along their null vector: a
+    step along it, up to the next bound, ends the dependence. Returns the number of multiplications made.
     """
     work = 0.0
     while True:
@@ -194,7 +194,7 @@ def _minimise_on_face(
             i = inner[a]
             old = z[i]
             z[i] += length * direction[a]
-            if a == blocking:  # exactly on its bound, despite rounding
+            if a == blocking:  # put it exactly on its bound, despite rounding
                 z[i] = 0.0 if z[i] < 0.5 * upper[i] else upper[i]
             _move(gram[i], z[i] - old, correlations)
         if blocking < 0:
@@ -214,7 +214,7 @@ def _inside(z: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 @compiled
 def _move(row: np.ndarray, step: float, correlations: np.ndarray) -> None:
-    """Correlations after a step of the coordinate whose row of the Gram matrix is given."""
+    """Update the correlations after a step of the coordinate with this row of the Gram matrix."""
     for j in range(len(correlations)):
         correlations[j] -= step * row[j]
 
@@ -223,11 +223,11 @@ def _move(row: np.ndarray, step: float, correlations: np.ndarray) -> None:
 def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.ndarray, bool]:
     """hessian^-1 downhill and True; or, if a column depends on those before it, their null vector and False.
 
-    By symmetric elimination, in place; the sign of the null vector is chosen downhill. Where the objective is level
+    Symmetric elimination, in place; the null vector points downhill. Where the objective is level
     along a null vector, as it is for equal columns, its last coordinate does not move: the others reach the minimum.
     """
     size = len(downhill)
-    scale, x = np.empty(size), np.empty(size)  # filled by loops, as below: slices would take seconds more to compile
+    scale, x = np.empty(size), np.empty(size)  # filled by loops, since slices would take seconds more to compile
     steepest = 0.0
     for k in range(size):
         scale[k], x[k] = hessian[k, k], downhill[k]
@@ -238,7 +238,7 @@ def _newton_direction(hessian: np.ndarray, downhill: np.ndarray) -> tuple[np.nda
         for k in range(start, stop):
             pivot = hessian[k, k]
             if pivot <= _DEPENDENT * scale[k]:
-                if abs(x[k]) > _LEVEL * steepest:  # x[k] is the slope along the null vector
+                if abs(x[k]) > _LEVEL_SLOPE * steepest:  # x[k] is the slope along the null vector
                     last = k
                     break
                 for j in range(k, size):

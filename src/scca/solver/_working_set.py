@@ -12,12 +12,12 @@ from ._restricted import solve_inside
 
 __all__ = ["WorkingSet"]
 
-_FIRST_W = (75, 200)  # coordinates of w added at first: the fewer where few samples keep the support small
-_FIRST_E = (8, 32)  # of e: most violate their condition only until w has settled
+_FIRST_ADDED_W = (75, 200)  # limits on the number of coordinates of w added at first: few samples, small support
+_FIRST_ADDED_E = (8, 32)  # the same limits for e: most coordinates violate their condition only until w has settled
 _SAMPLES_PER_W, _SAMPLES_PER_E = 200, 400
-_MARGIN_W = 0.1  # of mu: w that come so close to violating their condition join, as many soon do
-_EARLY_SHARE = 0.1  # of the gap, to which a set is solved that violating coordinates had no room in: it will change
-_INNER_SHARE = 0.3  # of the tolerance, to which a working set is solved: that costs less than another pass
+_MARGIN_W = 0.1  # share of mu: coordinates of w this close to violating their condition join, since many soon do
+_EARLY_SHARE = 0.1  # tolerance, as a share of the gap, for a set that is too small for all violating coordinates
+_INNER_SHARE = 0.3  # tolerance for a working set, as a share of the whole one: cheaper than another pass
 
 
 class WorkingSet(Algorithm):
@@ -32,10 +32,10 @@ class WorkingSet(Algorithm):
         super().__init__(problem, tolerance)
         design = problem.design
         self._w_columns = design.w_view.selection()
-        self._e_columns = ColumnSelection(design.e_view)  # few, and multiplied by `w_view` as vectors
+        self._e_columns = ColumnSelection(design.e_view)  # few columns, which `w_view` multiplies as vectors
         self._indices = np.empty(0, dtype=np.intp)
         self._inside = np.zeros(design.size, dtype=bool)
-        self._w_places, self._e_places = self._indices, self._indices  # where `_indices` has those of w and of e
+        self._w_places, self._e_places = self._indices, self._indices  # places of those of w and of e in `_indices`
         self._gram = np.empty((0, 0))
         self._gap_before = np.inf
 
@@ -55,10 +55,10 @@ class WorkingSet(Algorithm):
     def _grow(self, at: Point) -> tuple[bool, bool]:
         """Add the support of z and the coordinates that violate optimality most, or nearly do.
 
-        Returns whether any were added, and whether all that violate it were.
+        Returns whether any were added, and whether all coordinates that violate optimality were.
         """
         n, problem = len(at.r), self.problem
-        fewest = _between(_FIRST_W, n // _SAMPLES_PER_W), _between(_FIRST_E, n // _SAMPLES_PER_E)
+        fewest = _clipped(_FIRST_ADDED_W, n // _SAMPLES_PER_W), _clipped(_FIRST_ADDED_E, n // _SAMPLES_PER_E)
         new_w, new_e, all_joined = _joining(
             at.z, at.excess, self._inside, problem.design.n_w, _MARGIN_W * problem.mu, fewest
         )
@@ -81,23 +81,23 @@ class WorkingSet(Algorithm):
         if len(new_e):
             self._add_e(new_e, between)
 
-    # Both write M_S'M_N for the new coordinates N, which have joined the set S at `start`; M = [A, -B].
+    # Both methods write M_S'M_N for the new coordinates N, which have joined the set S at `start`; M = [A, -B].
 
     def _add_w(self, new: np.ndarray, start: int) -> None:
         columns, old = self._w_columns, len(self._w_columns)
         self._w_places = np.concatenate([self._w_places, np.arange(start, start + len(new))])
         columns.add(new)
-        _write(self._gram, self._w_places, start, columns.gram(old))
+        _write_block(self._gram, self._w_places, start, columns.gram(old))
         if len(self._e_columns):
-            _write(self._gram, self._e_places, start, -columns.rmatvec(self._e_columns.columns, old).T)
+            _write_block(self._gram, self._e_places, start, -columns.rmatvec(self._e_columns.columns, old).T)
 
     def _add_e(self, new: np.ndarray, start: int) -> None:
         design, columns, old = self.problem.design, self._e_columns, len(self._e_columns)
         self._e_places = np.concatenate([self._e_places, np.arange(start, start + len(new))])
         columns.add(new)
         design.n_passes += design.e_view.passes_for_columns
-        _write(self._gram, self._e_places, start, columns.gram(old))
-        _write(self._gram, self._w_places, start, -self._w_columns.rmatvec(columns.columns[:, old:]))
+        _write_block(self._gram, self._e_places, start, columns.gram(old))
+        _write_block(self._gram, self._w_places, start, -self._w_columns.rmatvec(columns.columns[:, old:]))
 
     def _solve(self, at: Point, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
         """z with the coordinates of the working set at the optimum of the restricted problem, and its r."""
@@ -119,21 +119,21 @@ class WorkingSet(Algorithm):
         return z, r
 
 
-def _between(limits: tuple[int, int], value: int) -> int:
+def _clipped(limits: tuple[int, int], value: int) -> int:
     return min(max(value, limits[0]), limits[1])
 
 
-# A round of a small problem is a few compiled calls: as many small NumPy calls would take longer than they do.
+# A round of a small problem is a few compiled calls, since small NumPy calls would take longer.
 
 
 @compiled
 def _joining(
     z: np.ndarray, excess: np.ndarray, inside: np.ndarray, n_w: int, margin: float, fewest: tuple[int, int]
 ) -> Any:
-    """The coordinates of w and those of e that join the set, and whether all that violate optimality do.
+    """The coordinates of w and those of e that join the set, and whether all that violate optimality join.
 
-    Coordinates of w within `margin` of violating it count. There is room for the `fewest` of w and of e, and for more
-    if many have a weight.
+    Coordinates of w within `margin` of violating it join too. At most `fewest` of w and of e join, or more if many have
+    a weight.
     """
     with_w, with_e = np.count_nonzero(z[:n_w]), np.count_nonzero(z[n_w:])
     w_room, e_room = max(fewest[0], with_w + with_e), max(fewest[1], 2 * with_e)
@@ -144,12 +144,12 @@ def _joining(
 
 @compiled
 def _worst(z: np.ndarray, excess: np.ndarray, inside: np.ndarray, least: float, room: int) -> Any:
-    """The coordinates outside of the set that have a weight, and at most `room` others of most excess above `least`.
+    """The coordinates outside the set with a weight, and at most `room` others with the largest excess above `least`.
 
-    They are marked as inside. Returns also whether all of positive excess are among them.
+    They are marked as inside. Also returns whether all coordinates with a positive excess are among them.
     """
     found, n_found = np.empty(len(z) + 1, dtype=np.intp), 0
-    for i in range(len(z)):  # written always and counted if meant: the processor could not foresee a branch
+    for i in range(len(z)):  # always written, but counted only if wanted: the processor could not predict a branch
         found[n_found] = i
         n_found += (not inside[i]) & ((z[i] != 0.0) | (excess[i] > least))
     sizes, n_violating = np.empty(n_found), 0
@@ -163,7 +163,7 @@ def _worst(z: np.ndarray, excess: np.ndarray, inside: np.ndarray, least: float, 
     n_new = min(n_found, room)
     if n_found > room:
         limit = np.partition(sizes, n_found - room)[n_found - room]
-        n_equal = room - np.count_nonzero(sizes > limit)  # for which there is room: the first of them
+        n_equal = room - np.count_nonzero(sizes > limit)  # of the coordinates at the limit, the first ones that fit
         n_new = 0
         for a in range(n_found):
             found[n_new] = found[a]
@@ -175,12 +175,12 @@ def _worst(z: np.ndarray, excess: np.ndarray, inside: np.ndarray, least: float, 
 
 
 @compiled
-def _write(gram: np.ndarray, places: np.ndarray, start: int, block: np.ndarray) -> None:
+def _write_block(gram: np.ndarray, places: np.ndarray, start: int, block: np.ndarray) -> None:
     """Write a block of the Gram matrix, of the coordinates at `places` and those from `start` on, and its transpose."""
     for b in range(block.shape[1]):
         line = gram[start + b]
         for a in range(len(places)):
-            line[np.uint64(places[a])] = block[a, b]  # signed, it might be negative: twice the time
+            line[np.uint64(places[a])] = block[a, b]  # a signed index, which may be negative, takes twice the time
     for a in range(len(places)):
         line = gram[places[a], start:]
         for b in range(block.shape[1]):
