@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cholesky, eigh
+from scipy.linalg import cholesky, eigh, solve_triangular
 
-from ..parallel import blas_threads_for
+from ..parallel import blas_threads_for, one_blas_thread
 from ..progress import Stage
 from ..views import PrimalView, View
 from ._iteration import Solutions, residuals_of
 from .find import of_two
-from .products import images
+from .products import covariance, images
 
 __all__ = ["whitened_cost", "whitened_solutions"]
 
