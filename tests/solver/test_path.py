@@ -1,4 +1,4 @@
-"""One component at many penalties: every point is the answer there, and the path of the lasso is scikit-learn's."""
+"""One component at many penalties: the exact path of the lasso, and warm starts where e is sought too."""
 
 import numpy as np
 import pytest
@@ -24,10 +24,11 @@ def problem(seed, n=40, m=60):
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("store", [np.asarray, sp.csc_array])
-def test_certified_at_every_penalty(seed, store):
+def test_exact_at_every_penalty_without_further_rounds(seed, store):
     X, y = problem(seed)
     mus = np.geomspace(2 * np.abs(X.T @ y).max(), 1e-3, 60)
     results = path(store(X), y, mus)
+    assert [result.n_iter for result in results] == [0] * 60  # the path alone leads to the optimum
     for mu, result in zip(mus, results, strict=True):
         objective = np.sum((y - X @ result.w) ** 2) + mu * np.abs(result.w).sum()
         assert objective - lasso_dual_bound(X, y, result.w, mu) <= 2e-9 * (y @ y)
@@ -103,12 +104,13 @@ class TestComponentPath:
 
     def test_held_dual_is_the_lasso(self):
         X, K, k = two_views(0)
-        path = component_path(X, K, k, mus=self.MUS, fit_dual=False, tol=1e-9)
-        for point, mu in zip(path, self.MUS, strict=True):
-            answer = solve_component(X, K, k, mu=mu, fit_dual=False, tol=1e-9)
-            assert point.objective == pytest.approx(answer.objective, abs=1e-9 * (K[:, k] @ K[:, k]))
-            assert point.gamma == np.inf
-            np.testing.assert_array_equal(point.e, answer.e)
+        for mus in (self.MUS, self.MUS[:2]):  # along the exact path, and one by one
+            path = component_path(X, K, k, mus=mus, fit_dual=False, tol=1e-9)
+            for point, mu in zip(path, mus, strict=True):
+                answer = solve_component(X, K, k, mu=mu, fit_dual=False, tol=1e-9)
+                assert point.objective == pytest.approx(answer.objective, abs=1e-9 * (K[:, k] @ K[:, k]))
+                assert point.gamma == np.inf
+                np.testing.assert_array_equal(point.e, answer.e)
         target = component_path(X, y=K[:, k], mus=self.MUS, fit_dual=False, tol=1e-9)
         np.testing.assert_array_equal(target[0].w, component_path(X, K, k, mus=self.MUS, fit_dual=False, tol=1e-9)[0].w)
         assert target[0].e is None

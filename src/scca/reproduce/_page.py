@@ -95,7 +95,7 @@ def _path_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
     return [
         f"For document {data['query'] + 1}, left out of training: distinct words of the generated document to those of "
         f"its true mate, for {len(data['directions'][0]['mu']):,} values of mu up to 1. Each value "
-        "is solved to a certified duality gap."
+        "is solved to a certified duality gap along one exact path."
     ], []
 
 
