@@ -27,7 +27,7 @@ __all__ = [
 
 _CHECK_EVERY = 2.0  # seconds between checks of the health of the cluster
 _PATIENCE = 300.0  # seconds to wait for a cluster without workers that can work
-_ANSWER_WITHIN = 10.0  # seconds that a scheduler has to answer before it counts as gone
+_ANSWER_WITHIN = 30.0  # seconds before a silent scheduler counts as gone: it is silent while it imports scca
 _PAUSE = 0.5  # seconds before another attempt, in which the scheduler may notice lost workers
 _MERGED_AT_A_TIME = 4  # results that one task merges
 _LOOPBACK = "127.0.0.1"
