@@ -95,8 +95,8 @@ class TestAWorkerKilled:
         at_pass(20, "submitted", lambda: kill_all_workers(breakable))
         assert_same(model().fit(*source(breakable)), undisturbed)
 
-    @pytest.mark.usefixtures("arguments")
-    def test_again_and_again_changes_nothing(self, breakable, pair, undisturbed, at_pass):
+    @pytest.mark.parametrize("arguments", [pytest.param(1 << 16, marks=pytest.mark.slow), 0], indirect=True)
+    def test_again_and_again_changes_nothing(self, breakable, pair, undisturbed, at_pass, arguments):
         for number in (5, 15, 25):
             at_pass(number, "submitted", lambda: kill_worker(breakable))
         assert_same(model().fit(*scatter(breakable, *pair, n_blocks=5)), undisturbed)

@@ -292,7 +292,7 @@ class TestLostWorkers:
 
         with (
             dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-            local_cluster(2) as client,
+            local_cluster(1) as client,
             tasks_on(client),
             pytest.raises(ClusterError, match="lack of memory|lost"),
         ):

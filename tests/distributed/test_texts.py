@@ -103,10 +103,9 @@ def test_a_model_of_files_is_that_of_the_same_files_here(cluster, files, documen
     assert_same(fitted(pairs), expected)
 
 
-def test_a_model_does_not_depend_on_the_number_of_blocks(cluster, files, many):
-    expected = fitted(read_here(*files))
-    for n_blocks in (1, 3, 7):
-        assert_same(fitted(read_pairs(cluster, *files, n_blocks=n_blocks)), expected)
+@pytest.mark.parametrize("n_blocks", [7, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
+def test_a_model_does_not_depend_on_the_number_of_blocks(cluster, files, many, n_blocks):
+    assert_same(fitted(read_pairs(cluster, *files, n_blocks=n_blocks)), fitted(read_here(*files)))
 
 
 def test_documents_from_memory_bags_and_futures(cluster, files, documents, many):

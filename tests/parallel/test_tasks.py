@@ -266,10 +266,10 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(
     ("call", "to"),
     [
-        ("permutation", "its group"),
-        ("permutation", "the process"),
         ("stability", "its group"),
         ("cross-validation", "the process"),
+        pytest.param("permutation", "its group", marks=pytest.mark.slow),
+        pytest.param("permutation", "the process", marks=pytest.mark.slow),
     ],
 )
 def test_ctrl_c_ends_the_workers_and_goes_on_to_the_caller(call, to, tmp_path):
