@@ -41,7 +41,11 @@ _FITTED = (  # whatever of these a model has
     *("held_out_correlations_", "held_out_intervals_", "p_value_", "n_folds_", "x_kernel_error_", "y_kernel_error_"),
     *("x_feature_weights_", "y_feature_weights_", "feature_names_in_", "feature_names_y_"),
 )
-_SEARCHED = ("best_index_", "best_score_", "mu_factor_", "gamma_factor_", "component_scores_", "n_splits_")
+_SEARCHED = (
+    *("best_index_", "best_score_", "component_scores_", "n_splits_"),
+    *("mu_factor_", "gamma_factor_", "ridge_factor_"),
+)
+_ONLY_ANCHORED, _ONLY_FACTORS = ("gamma_factor", "gamma_factor_"), ("ridge_factor",)
 _NEW_TEXTS = 100  # that a bilingual model is asked about, or a third of all
 _QUERIES = 40  # documents that words are generated for
 
@@ -68,9 +72,11 @@ def searched(make: Maker, views: Views, **more: Any) -> Answers:
     """What a search by cross-validation chose, the scores that it chose by, and the fit."""
     model = make().fit(*views.train, **more)
     table = {name: np.asarray(column) for name, column in model.cv_results_.items() if name != "params"}
-    if np.isnan(table.get("ridge_factor", 1.0)).all():
-        del table["ridge_factor"]  # anchored components have none, and need not say so
-    return table | _said(model, _FITTED + _SEARCHED) | _scored(model, views)
+    searched = _said(model, _SEARCHED)
+    for name in _ONLY_ANCHORED if hasattr(model, "ridge_factor_") else _ONLY_FACTORS:
+        table.pop(name, None)  # penalties of the other method, which need not be mentioned
+        searched.pop(name, None)
+    return table | searched | _said(model, _FITTED) | _scored(model, views)
 
 
 def read_again(make: Maker, views: Views) -> Answers:
@@ -83,9 +89,11 @@ def read_again(make: Maker, views: Views) -> Answers:
 
 
 def path_of_model(make: Maker, views: Views, **more: Any) -> Answers:
+    """All that a path says, but for the first of its own penalties, at which rounding decides the last weight."""
     path = scca.model_path(make(), *views.train, **more)
-    weights = {name: sp.hstack(getattr(path, name)).toarray() for name in ("x_weights", "y_weights")}
-    return {name: np.array(values) for name, values in path.numbers().items()} | weights
+    told = slice(1 if "mu_factors" not in more else 0, None)
+    weights = {name: sp.hstack(getattr(path, name)[told]).toarray() for name in ("x_weights", "y_weights")}
+    return {name: np.array(values[told]) for name, values in path.numbers().items()} | weights
 
 
 def permuted(make: Maker, views: Views, **more: Any) -> Answers:
@@ -176,9 +184,8 @@ def _words_of(model: BilingualModel, queries: tuple[str, ...]) -> Answers:
     """Generated words, the word list, and translations of its first words."""
     listed = model.lexicon(top=3)
     asked = [entry.word for entry in listed[:5]]
-    translated = model.translate(asked, source="a") + model.translate(asked, source="a", mu="auto*8")
     answers = _weighted("generated", [text.words for text in model.generate(queries[:_QUERIES], source="a", top=10)])
-    answers |= _weighted("translated", [each.words for each in translated])
+    answers |= _weighted("translated", [each.words for each in model.translate(asked, source="a")])
     answers |= _weighted("listed mates", [entry.mates for entry in listed])
     return answers | _stacked(listed, ("word", "trust"))
 
