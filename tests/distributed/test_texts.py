@@ -123,7 +123,8 @@ def test_documents_from_memory_bags_and_futures(cluster, files, documents, many)
     assert len({pairs_.digest for pairs_ in given.values()}) == 1  # whatever the blocks
 
 
-def test_few_pairs_are_brought_here_and_give_the_same_bytes(cluster, files, tmp_path):
+def test_few_pairs_are_brought_here_and_give_the_same_bytes(cluster, files, tmp_path, monkeypatch):
+    many_pairs(monkeypatch, 401)
     for name, pairs in (("here", read_here(*files)), ("cluster", read_pairs(cluster, *files))):
         save(fitted(pairs), tmp_path / name)
     assert (tmp_path / "here").read_bytes() == (tmp_path / "cluster").read_bytes()
