@@ -227,7 +227,7 @@ class _Reader:
             remedy = "update scca" if version > VERSION else "fit the model again"
             raise ModelFileError(
                 f"{self._path} has format {shown(version)}, written by {' '.join(writer.split())}, and this version "
-                f"reads formats {' and '.join(map(str, _READ_VERSIONS))}; {remedy}."
+                f"reads formats {_READ_VERSIONS[0]} to {VERSION}; {remedy}."
             )
         if hashlib.sha256(content).hexdigest().encode() != self._archive.comment:
             raise ValueError("the manifest fails its checksum")

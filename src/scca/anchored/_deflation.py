@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..views import ColumnSelection, Selection, View
+from ..views import ChosenColumns, CopiedColumns, View
 
 __all__ = ["DeflatedView", "Deflation"]
 
@@ -124,15 +124,15 @@ class DeflatedView(View):
             return super().square_norms()
         return np.maximum(self.view.square_norms() - np.sum(self.deflation.images**2, axis=1), 0.0)
 
-    def selection(self) -> Selection:
+    def selection(self) -> ChosenColumns:
         whole = self.view.selection()
-        return ColumnSelection(self) if isinstance(whole, ColumnSelection) else _DeflatedSelection(whole, self)
+        return CopiedColumns(self) if isinstance(whole, CopiedColumns) else _DeflatedSelection(whole, self)
 
 
-class _DeflatedSelection(Selection):
+class _DeflatedSelection(ChosenColumns):
     """Columns of a deflated feature view, multiplied where the whole view stores them."""
 
-    def __init__(self, whole: Selection, view: DeflatedView):
+    def __init__(self, whole: ChosenColumns, view: DeflatedView):
         self._whole = whole
         self._project = view.deflation.project
         self._images = view.deflation.images

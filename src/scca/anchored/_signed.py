@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..views import Selection, View
+from ..views import ChosenColumns, View
 
 __all__ = ["SignedView"]
 
@@ -28,12 +28,12 @@ class SignedView(View):
     def sample_squares(self) -> np.ndarray:
         return self._view.sample_squares()
 
-    def selection(self) -> Selection:
-        return _SignedSelection(self._view.selection(), self.signs)
+    def selection(self) -> ChosenColumns:
+        return _SignedColumns(self._view.selection(), self.signs)
 
 
-class _SignedSelection(Selection):
-    def __init__(self, selection: Selection, signs: np.ndarray):
+class _SignedColumns(ChosenColumns):
+    def __init__(self, selection: ChosenColumns, signs: np.ndarray):
         self._selection = selection
         self._all_signs = signs
         self._signs = np.empty(0)

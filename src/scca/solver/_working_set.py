@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._compile import compiled
-from ..views import ColumnSelection
+from ..views import CopiedColumns
 from ._certified import Algorithm, Point
 from ._problem import ComponentProblem
 from ._restricted import solve_inside
@@ -32,7 +32,7 @@ class WorkingSet(Algorithm):
         super().__init__(problem, tolerance)
         design = problem.design
         self._w_columns = design.w_view.selection()
-        self._e_columns = ColumnSelection(design.e_view)  # few columns, which `w_view` multiplies as vectors
+        self._e_columns = CopiedColumns(design.e_view)  # few columns, which `w_view` multiplies as vectors
         self._indices = np.empty(0, dtype=np.intp)
         self._inside = np.zeros(design.size, dtype=bool)
         self._w_places, self._e_places = self._indices, self._indices  # places of those of w and of e in `_indices`

@@ -1,6 +1,7 @@
 """Views of n samples: features or a kernel, dense or sparse, prepared and deflated without changing the data."""
 
 from ._block_view import BlockRows, BlockView
+from ._chosen_columns import ChosenColumns, CopiedColumns
 from ._features import FeatureView
 from ._kernel_views import KernelPreparation, LinearKernelView, StoredKernelView, linear_kernel_view
 from ._kernels import Kernel, check_kernel_matrix
@@ -18,7 +19,6 @@ from ._preparation import (
     scales_columns,
     suitable_scale,
 )
-from ._selection import ColumnSelection, Selection
 from ._storage import Compressed, SparseStorage, storage_of
 from .base import PreparedView, PrimalView, View
 
@@ -27,8 +27,8 @@ __all__ = [
     "View",
     "PreparedView",
     "PrimalView",
-    "Selection",
-    "ColumnSelection",
+    "ChosenColumns",
+    "CopiedColumns",
     # scaling
     "SCALES",
     "Scale",

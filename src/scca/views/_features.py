@@ -8,7 +8,7 @@ from scipy.linalg.blas import dtrmm
 
 from ..parallel import map_threads, one_blas_thread, parts
 from ..samples import column_blocks
-from ._selection import Selection
+from ._chosen_columns import ChosenColumns
 from ._storage import SparseStorage, Storage
 from .base import PrimalView
 
@@ -137,8 +137,8 @@ class FeatureView(PrimalView):
             forms += self.mean * (self.mean * sums.sum() - 2.0 * storage.rmatvec(sums))
         return np.maximum(forms, 0.0)
 
-    def selection(self) -> Selection:
-        return SparseSelection(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
+    def selection(self) -> ChosenColumns:
+        return SparseColumns(self, self.storage) if isinstance(self.storage, SparseStorage) else super().selection()
 
     def restricted(self, columns: np.ndarray) -> "FeatureView":
         """Only the chosen features, centred and scaled like the whole view."""
@@ -190,7 +190,7 @@ class FeatureView(PrimalView):
         return self.preparation.projector(rotations)
 
 
-class SparseSelection(Selection):
+class SparseColumns(ChosenColumns):
     """Columns of a sparse feature view, which are multiplied where they are stored."""
 
     def __init__(self, view: FeatureView, storage: SparseStorage):

@@ -6,12 +6,12 @@ import numpy as np
 
 from .._types import MatrixLike, SeedLike
 from ..parallel import one_blas_thread
+from ._chosen_columns import ChosenColumns
 from ._features import FeatureView
 from ._kernel_views import LinearKernelView
 from ._kernels import Kernel
 from ._low_rank import SampleMap, factorised
 from ._preparation import Preparation, Projector, Scale, divided
-from ._selection import Selection
 from ._storage import DenseStorage
 
 __all__ = ["LowRankKernelView", "LowRankPreparation"]
@@ -103,15 +103,15 @@ class LowRankKernelView(LinearKernelView):
     def square_norms(self) -> np.ndarray:
         return np.maximum(np.einsum("ij,ij->i", self.F @ self.covariance, self.F), 0.0)
 
-    def selection(self) -> Selection:
-        return _LowRankSelection(self)
+    def selection(self) -> ChosenColumns:
+        return _LowRankColumns(self)
 
     def projector(self, rotations: np.ndarray) -> Projector:
         directions = self.F.T @ rotations.astype(np.float64)
         return Projector(self.preparation, directions.astype(rotations.dtype, order="C"))
 
 
-class _LowRankSelection(Selection):
+class _LowRankColumns(ChosenColumns):
     """Columns F f_i of M, stored as the rows f_i of F."""
 
     def __init__(self, view: LowRankKernelView):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..samples import RemoteBlocks
-from ._selection import ColumnSelection, Selection
+from ._chosen_columns import ChosenColumns, CopiedColumns
 
 if TYPE_CHECKING:
     from ._preparation import Preparation, Projector
@@ -59,9 +59,9 @@ class View(ABC):
         blocks = (self.columns(np.arange(start, min(start + _COLUMN_BLOCK, self.shape[1]))) for start in starts)
         return np.concatenate([np.einsum("ij,ij->j", block, block) for block in blocks])
 
-    def selection(self) -> Selection:
+    def selection(self) -> ChosenColumns:
         """An empty selection of columns of M, to be filled by a working set."""
-        return ColumnSelection(self)
+        return CopiedColumns(self)
 
 
 class PreparedView(View):

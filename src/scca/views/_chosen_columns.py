@@ -8,10 +8,10 @@ import numpy as np
 if TYPE_CHECKING:
     from .base import View
 
-__all__ = ["ColumnSelection", "Selection"]
+__all__ = ["CopiedColumns", "ChosenColumns"]
 
 
-class Selection(ABC):
+class ChosenColumns(ABC):
     """The columns M_S of a view's design matrix M in the order they were added."""
 
     @abstractmethod
@@ -33,7 +33,7 @@ class Selection(ABC):
         """M_S'M_N, N being the columns from position `start` on."""
 
 
-class ColumnSelection(Selection):
+class CopiedColumns(ChosenColumns):
     """Dense copies of the columns, as the rows of a buffer that grows geometrically."""
 
     def __init__(self, view: "View"):
