@@ -18,7 +18,7 @@ STORAGES = {"dense": np.asarray, "csc": sp.csc_array, "csr": sp.csr_array}
 
 
 @pytest.fixture(params=["compiled", "plain"])
-def either(request, monkeypatch):
+def compiled_or_plain(request, monkeypatch):
     """Run with the compiled functions, and with the Python functions they were compiled from."""
     if request.param == "plain":
         for module, name in COMPILED:
@@ -47,7 +47,7 @@ def at(problem, z):
     return Point(z, r, correlations, certificate.excess, certificate.objective - certificate.bound)
 
 
-@pytest.mark.usefixtures("any_setting")
+@pytest.mark.usefixtures("compiled_or_plain")
 class TestRound:
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     @pytest.mark.parametrize("storage", STORAGES)

@@ -14,7 +14,7 @@ COMPILED = ["_by_sample", "_by_count", "_add_products", "_add_products_within"]
 
 
 @pytest.fixture(params=["compiled", "plain"])
-def either(request, monkeypatch):
+def compiled_or_plain(request, monkeypatch):
     """Run with the compiled functions, and with the Python functions they were compiled from."""
     if request.param == "plain":
         for name in COMPILED:
@@ -34,7 +34,7 @@ def problem(rng, dtype=np.float64, n=25):
     return A, weights, SparseGram((A.data, A.indices, A.indptr), weights)
 
 
-@pytest.mark.usefixtures("any_setting", "parts")
+@pytest.mark.usefixtures("compiled_or_plain", "parts")
 class TestProducts:
     @pytest.mark.parametrize("sizes", [[40], [10, 5, 1, 24], [1] * 40, [0, 7, 0, 3]])
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
