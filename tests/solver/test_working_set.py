@@ -47,7 +47,7 @@ def at(problem, z):
     return Point(z, r, correlations, certificate.excess, certificate.objective - certificate.bound)
 
 
-@pytest.mark.usefixtures("any_setting")
+@pytest.mark.usefixtures("either")
 class TestRound:
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
     @pytest.mark.parametrize("storage", STORAGES)
