@@ -29,9 +29,7 @@ class Homotopy:
         self._correlations = design.correlations_of_y.copy()
         self._half = float(np.abs(self._correlations).max(initial=0.0))
         self._active: list[int] = []
-        self._dependent: set[int] = (
-            set()
-        )  # features that depend on several active ones; cleared when one of these leaves
+        self._dependent: set[int] = set()  # features that depend on several active ones; cleared when one leaves
         self._copies: set[int] = set()  # features that are multiples of another, skipped for good
         self._just_left = -1
         self._events_left = _MAX_EVENTS_PER_SAMPLE * len(design.y)
@@ -90,7 +88,7 @@ class Homotopy:
             wait[first] = np.inf
 
     def _depends(self, feature: int, factor: np.ndarray) -> bool:
-        """Whether the column of a feature lies in the span of the active columns; remembers features for which it does."""
+        """Whether the column of a feature lies in the span of the active columns; remembers the answer if so."""
         place = self._placed(feature)
         places = self._position[self._active]
         square, products = self._gram[place, place], self._gram[place, places]
@@ -113,7 +111,7 @@ class Homotopy:
         return self._active[first], float(wait[first])
 
     def _placed(self, feature: int) -> int:
-        """The position of a feature in the selection; a new feature is added to the selection and to the Gram matrix."""
+        """The position of a feature in the selection; a new feature joins it and the Gram matrix."""
         if self._position[feature] < 0:
             start = len(self._selection)
             self._position[feature] = start
