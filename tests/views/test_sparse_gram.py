@@ -34,7 +34,7 @@ def problem(rng, dtype=np.float64, n=25):
     return A, weights, SparseGram((A.data, A.indices, A.indptr), weights)
 
 
-@pytest.mark.usefixtures("any_setting", "parts")
+@pytest.mark.usefixtures("either", "parts")
 class TestProducts:
     @pytest.mark.parametrize("sizes", [[40], [10, 5, 1, 24], [1] * 40, [0, 7, 0, 3]])
     @pytest.mark.parametrize("dtype", [np.float64, np.float32])
