@@ -7,8 +7,8 @@ from ._problem import Design
 
 __all__ = ["Homotopy"]
 
-_DEPENDENT = 1e-10  # below this share of its squared norm, the part of a column outside a span is rounding error
-_MAX_EVENTS_PER_SAMPLE = 20  # a path has about as many events as samples; far more are caused by rounding error
+_DEPENDENT = 1e-10  # share of a squared norm: a smaller part of a column outside a span is rounding error
+_MAX_EVENTS_PER_SAMPLE = 20  # maximum number of events per sample: usually about one; rounding error causes far more
 
 
 class Homotopy:
@@ -17,20 +17,20 @@ class Homotopy:
     With h = mu / 2, correlations c = A'r and active weights w_S of signs s, w is optimal if c_S = h s and |c| <= h
     elsewhere. As h decreases by d, w_S grows by d G_SS^-1 s and c decreases by d a, a = A'A_S G_SS^-1 s, until another
     |c_j| reaches h (j joins) or a weight reaches zero (it leaves). A feature that depends linearly on the active ones
-    is skipped: its c stays at h with theirs. Exact up to rounding error; callers check the certificate.
+    is skipped: its c stays at h with theirs. The path is exact up to rounding error; callers check the certificate.
     """
 
     def __init__(self, design: Design):
         self._design = design
         self._selection = design.w_view.selection()
         self._gram = np.empty((0, 0))
-        self._position = np.full(design.n_w, -1)  # of a feature in the selection
+        self._position = np.full(design.n_w, -1)  # position of every feature in the selection, or -1
         self._z = np.zeros(design.size)
         self._correlations = design.correlations_of_y.copy()
         self._half = float(np.abs(self._correlations).max(initial=0.0))
         self._active: list[int] = []
-        self._dependent: set[int] = set()  # on several active features; cleared when one of these leaves
-        self._copies: set[int] = set()  # multiples of a single feature, skipped for good
+        self._dependent: set[int] = set()  # features that depend on several active ones; cleared when one leaves
+        self._copies: set[int] = set()  # features that are multiples of another, skipped for good
         self._just_left = -1
         self._events_left = _MAX_EVENTS_PER_SAMPLE * len(design.y)
         if self._half > 0:
@@ -38,7 +38,7 @@ class Homotopy:
             self._placed(self._active[0])
 
     def at(self, mu: float) -> np.ndarray:
-        """z at `mu`, which must not exceed that of the previous call; approximate if the path had to be cut short."""
+        """z at `mu`, which must not exceed the mu of the previous call; approximate if the path was cut short."""
         while self._half > mu / 2 and self._active and self._events_left > 0:
             self._events_left -= 1
             places = self._position[self._active]
@@ -65,7 +65,7 @@ class Homotopy:
         return self._z.copy()
 
     def _slope(self, places: np.ndarray, growth: np.ndarray) -> np.ndarray:
-        """a = A'A_S growth: how fast every correlation decreases."""
+        """a = A'A_S growth, the rate at which every correlation decreases."""
         weights = np.zeros(len(self._selection))
         weights[places] = growth
         self._design.n_passes += 1
@@ -88,7 +88,7 @@ class Homotopy:
             wait[first] = np.inf
 
     def _depends(self, feature: int, factor: np.ndarray) -> bool:
-        """Whether a feature's column lies in the span of the active ones; remembers those that do."""
+        """Whether the column of a feature lies in the span of the active columns; remembers the answer if so."""
         place = self._placed(feature)
         places = self._position[self._active]
         square, products = self._gram[place, place], self._gram[place, places]
@@ -111,7 +111,7 @@ class Homotopy:
         return self._active[first], float(wait[first])
 
     def _placed(self, feature: int) -> int:
-        """The feature's position in the selection; a new one is added to it and to the Gram matrix."""
+        """The position of a feature in the selection; a new feature joins it and the Gram matrix."""
         if self._position[feature] < 0:
             start = len(self._selection)
             self._position[feature] = start

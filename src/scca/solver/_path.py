@@ -19,7 +19,7 @@ from ._working_set import WorkingSet
 
 __all__ = ["component_path", "solve_path"]
 
-_WORTH_FOLLOWING = 3  # up to so many penalties are solved one by one: the exact path would cost more
+_WORTH_FOLLOWING = 3  # maximum number of penalties that are solved one by one: the exact path would cost more
 
 
 def component_path(
@@ -37,8 +37,8 @@ def component_path(
     """Solve the convex problem of one component at many penalties, faster than by separate calls of `solve_component`.
 
     The problems are solved in order of decreasing mu, each from the solution and working set of the previous one; with
-    `fit_dual=False` and more than three penalties the exact lasso path is followed. Every solution has a certificate
-    of its own.
+    `fit_dual=False` and more than three penalties the exact lasso path is followed. Every solution has its own
+    certificate.
 
     Parameters
     ----------
