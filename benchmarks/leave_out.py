@@ -20,14 +20,14 @@ __all__ = ["run"]
 
 # a constant (of a module, or a parameter of SparseCCA) and its values, the shipped one first
 _CONSTANTS: dict[str, tuple] = {
-    "scca.factors._renderings._SHARE": (0.15, 0.08, 0.3),
-    "scca.factors._renderings._OF_WEIGHTS": (4.0, 2.0, 8.0),
-    "scca.factors._renderings._UNEXPLAINED": (1.0, 0.0, 2.0),
-    "scca.estimators._factor_components._RIDGE": (0.25, 0.1, 0.6),
-    "scca.factors._weights._MOST_POWER": (0.25, 0.15, 0.4),
-    "scca.factors._weights._LEAST": (0.02, 0.005, 0.08),
-    "scca.factors._budget._WORTH": (0.85, 0.75, 0.95),
-    "scca.factors._rotation._DAMPING": (0.1, 0.03, 0.3),
+    "scca.factors.constants.PENALTY_SHARE": (0.15, 0.08, 0.3),
+    "scca.factors.constants.WEIGHT_RIDGE": (4.0, 2.0, 8.0),
+    "scca.factors.constants.UNEXPLAINED": (1.0, 0.0, 2.0),
+    "scca.factors.constants.RIDGE": (0.25, 0.1, 0.6),
+    "scca.factors.constants.MOST_POWER": (0.25, 0.15, 0.4),
+    "scca.factors.constants.LEAST_R2": (0.02, 0.005, 0.08),
+    "scca.factors.constants.BUDGET_WORTH": (0.85, 0.75, 0.95),
+    "scca.factors.constants.ROW_DAMPING": (0.1, 0.03, 0.3),
     "idf": ("smooth", "plain"),
 }
 _SIZES = ((100, 20), (1000, 30))  # training pairs and factors

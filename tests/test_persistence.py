@@ -270,9 +270,7 @@ class TestRefused:
 
     def test_newer(self, saved):
         newer = self.rewritten(saved, lambda manifest: manifest.update(version=99, written_by="scca 9.0"))
-        with pytest.raises(
-            ModelFileError, match="has format 99, written by scca 9.0, .* formats 2 to 4; update scca"
-        ):
+        with pytest.raises(ModelFileError, match="has format 99, written by scca 9.0, .* formats 2 to 4; update scca"):
             scca.load(newer)
 
     def test_edited_manifest(self, saved):
