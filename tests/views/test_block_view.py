@@ -142,9 +142,9 @@ def test_a_view_without_its_samples_refuses_products(X):
     rows = in_blocks([X], [11, 19])[0]
     view = Preparation.fit(rows).transform(rows)
     for call in (view.matvec, view.rmatvec, view.columns):
-        with pytest.raises(NotImplementedError, match="only summed over"):
+        with pytest.raises(NotImplementedError, match="can only be summed over"):
             call(np.zeros(M))
-    with pytest.raises(NotImplementedError, match="only summed over"):
+    with pytest.raises(NotImplementedError, match="can only be summed over"):
         view.sample_squares()
 
 
