@@ -31,7 +31,8 @@ _slow = set()  # tests left out by -m "not slow"
 
 
 def pytest_deselected(items):
-    _slow.update(item.nodeid for item in items if item.get_closest_marker("slow"))
+    if items[0].config.option.markexpr:
+        _slow.update(item.nodeid for item in items if item.get_closest_marker("slow"))
 
 
 def pytest_sessionfinish(session):

@@ -69,9 +69,10 @@ def steps_written(done):
     return int(done.stdout.strip().splitlines()[-1].removeprefix("written "))
 
 
-@pytest.fixture(
-    scope="module", params=[("--components", "3"), ("--components", "3", "--paper")], ids=["factors", "paper"]
-)
+FACTORS, PAPER = ("--components", "3"), ("--components", "3", "--paper")
+
+
+@pytest.fixture(scope="module")
 def whole(request, folder, tmp_path_factory):
     """A fit that nothing stops: its options, its model and how many steps it stores."""
     output = tmp_path_factory.mktemp("whole") / "m.scca"
@@ -82,7 +83,16 @@ def whole(request, folder, tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("share", "sent", "half"), [(0.1, "SIGKILL", False), (0.6, "SIGTERM", True), (0.9, "SIGINT", False)]
+    ("whole", "share", "sent", "half"),
+    [
+        (FACTORS, 0.1, "SIGKILL", False),
+        (FACTORS, 0.6, "SIGTERM", True),
+        pytest.param(FACTORS, 0.9, "SIGINT", False, marks=pytest.mark.slow),
+        pytest.param(PAPER, 0.1, "SIGKILL", False, marks=pytest.mark.slow),
+        pytest.param(PAPER, 0.6, "SIGTERM", True, marks=pytest.mark.slow),
+        (PAPER, 0.9, "SIGINT", False),
+    ],
+    indirect=["whole"],
 )
 def test_a_fit_that_is_stopped_goes_on_where_it_was(folder, whole, tmp_path, share, sent, half):
     options, model, n_steps = whole

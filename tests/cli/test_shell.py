@@ -60,16 +60,19 @@ class TestSpeed:
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs Bash")
 class TestPipes:
-    def test_two_pipes_and_one(self, folder, tmp_path):
-        for line in (
+    @pytest.mark.parametrize(
+        "line",
+        [
             "scca fit <(cat a.en) <(cat a.fr) --languages en fr --components 2 -o OUT",
-            "cat a.en | scca fit - a.fr --languages en fr --components 2 -o OUT",
             "cat t.tsv | scca fit - --components 2 -o OUT",
-            "scca fit <(cat t.tsv) --components 2 -o OUT",
-        ):
-            done = in_bash(line.replace("OUT", str(tmp_path / "m")), folder)
-            assert done.returncode == 0, done.stderr
-            assert (tmp_path / "m").read_bytes() == (folder / "m.scca").read_bytes()
+            pytest.param("cat a.en | scca fit - a.fr --languages en fr --components 2 -o OUT", marks=pytest.mark.slow),
+            pytest.param("scca fit <(cat t.tsv) --components 2 -o OUT", marks=pytest.mark.slow),
+        ],
+    )
+    def test_two_pipes_and_one(self, folder, tmp_path, line):
+        done = in_bash(line.replace("OUT", str(tmp_path / "m")), folder)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / "m").read_bytes() == (folder / "m.scca").read_bytes()
 
     def test_nothing_is_left_in_the_temporary_folder(self, folder, tmp_path):
         (tmp_path / "tmp").mkdir()

@@ -76,8 +76,16 @@ def arguments(request, monkeypatch):
 
 
 class TestAWorkerKilled:
-    @SOURCES
-    @pytest.mark.parametrize("moment", MOMENTS)
+    @pytest.mark.parametrize(
+        ("source", "moment"),
+        [
+            ("scattered", "sent"),
+            ("from files", "submitted"),
+            pytest.param("scattered", "submitted", marks=pytest.mark.slow),
+            pytest.param("from files", "sent", marks=pytest.mark.slow),
+        ],
+        indirect=["source"],
+    )
     def test_in_mid_fit_changes_nothing(self, breakable, source, undisturbed, at_pass, moment):
         at_pass(20, moment, lambda: kill_worker(breakable))
         assert_same(model().fit(*source(breakable)), undisturbed)

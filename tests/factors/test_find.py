@@ -129,9 +129,10 @@ def by_products(monkeypatch):
     monkeypatch.setattr(products, "_ROWS", 43)
 
 
-@pytest.mark.parametrize("n_views", [2, 3])
+@pytest.mark.parametrize(
+    ("n_views", "center"), [(2, True), (2, False), (3, True), pytest.param(3, False, marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("store", [sp.csr_array.toarray, sp.csc_array, lambda X: X.astype(np.float32)])
-@pytest.mark.parametrize("center", [True, False])
 def test_products_find_what_spectra_find(wide, n_views, store, center, by_products, monkeypatch):
     views = [Preparation.fit(X, center=center).transform(X) for X in map(store, wide[:n_views])]
     ridges = [0.3, 1.0, 0.5][:n_views]

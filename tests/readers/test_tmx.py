@@ -145,12 +145,17 @@ def test_tmx_that_is_broken(write):
     assert "it starts with <html>" in refusal(write("a.tmx", "<html><tu/></html>"))
 
 
-def test_tmx_unit_without_an_end_is_not_read_whole(write):
-    path = write("a.tmx.gz", "<tmx><body><tu>" + "<tuv>x</tuv>" * (2 * MIB))
+@pytest.mark.parametrize("longest", [1, pytest.param(8, marks=pytest.mark.slow)])
+def test_tmx_unit_without_an_end_is_not_read_whole(write, monkeypatch, longest):
+    import scca.readers._tmx as module
+
+    assert module.LONGEST_DOCUMENT == 8 * MIB
+    monkeypatch.setattr(module, "LONGEST_DOCUMENT", longest * MIB)
+    path = write("a.tmx.gz", "<tmx><body><tu>" + "<tuv>x</tuv>" * (longest * MIB // 4))
     tracemalloc.start()
     try:
-        assert "a unit longer than 8 MiB" in refusal(path, languages=("en", "fr"))
+        assert f"a unit longer than {longest} MiB" in refusal(path, languages=("en", "fr"))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 300 * MIB
+    assert peak < 300 / 8 * longest * MIB
