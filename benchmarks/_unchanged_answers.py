@@ -47,6 +47,8 @@ _SEARCHED = (
 )
 _ONLY_ANCHORED, _ONLY_FACTORS = ("gamma_factor", "gamma_factor_"), ("ridge_factor",)
 _NEW_TEXTS = 100  # that a bilingual model is asked about, or a third of all
+_MATES = 5  # best candidates that are compared
+_TIED = 1e-6  # difference of cosines below which candidates are as good
 _QUERIES = 40  # documents that words are generated for
 
 
@@ -115,15 +117,22 @@ def _said(result: Any, names: Iterable[str]) -> Answers:
 def _scored(model: Any, views: Views) -> Answers:
     x_scores = np.asarray(model.transform(views.new[0], views.diagonals[0]))
     y_scores = np.asarray(model.transform_y(views.new[1], views.diagonals[1]))
-    found, cosines = scca.retrieval.best_matches(x_scores, y_scores, 5)
+    found, cosines = scca.retrieval.best_matches(x_scores, y_scores, _MATES + 1)
     return {
         "transform": x_scores,
         "transform_y": y_scores,
         "ranks": np.array(scca.retrieval.mate_ranks(x_scores, y_scores)),
-        "mates": found,
+        "mates": _without_ties(found, cosines),
         "cosines of mates": cosines,
         "average precision": _numbers(scca.retrieval.average_precision(x_scores, y_scores)),
     }
+
+
+def _without_ties(found: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+    """The best candidates but the last, -1 for those that are as good as another, of which rounding decides."""
+    near = -np.diff(cosines, axis=1) < _TIED
+    tied = near | np.pad(near, ((0, 0), (1, 0)))[:, :-1]
+    return np.where(tied, -1, found[:, :-1])
 
 
 def _numbers(precision: Any) -> np.ndarray:
@@ -168,11 +177,11 @@ def said_of_texts(make: Maker, pairs: Texts) -> Answers:
 
 
 def _mates_of(model: BilingualModel, first: tuple[str, ...], second: tuple[str, ...]) -> Answers:
-    found = model.mates(first, second, source="a", top=5)
+    found = model.mates(first, second, source="a", top=_MATES + 1)
     return {
         "project": model.project(first, "a"),
         "project, second": model.project(second, "b"),
-        "mates": found.indices,
+        "mates": _without_ties(found.indices, found.similarities),
         "cosines of mates": found.similarities,
         "known": found.known,
         "ranks": np.array(model.ranks(first, second)),

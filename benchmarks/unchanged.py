@@ -24,6 +24,7 @@ _FEW_TURNS, _MORE_TURNS = 3, 5  # timed, of a case
 _MOMENT = 0.1  # seconds below which a case is timed more often
 _LONG = 3.0  # seconds from which on the first turn of large data is timed, too
 _ALIKE = (0.8, 1.25)  # ratios for which the first turn of large data is enough
+_NAMED = 4  # of the arrays that differ
 _PATIENCE = 20.0  # seconds until a process that does not end is killed
 _WORTH_COMPARING = 20e6  # bytes beyond the data: of less, the ratio is chance
 _HEADER = ["setting", "difference", "s before", "s after", "ratio", "of processor", "of memory"]
@@ -137,9 +138,11 @@ def difference(before: dict[str, np.ndarray], after: dict[str, np.ndarray]) -> t
     apart = {name: _apart(array, after[name]) for name, array in before.items() if name in after}
     apart |= dict.fromkeys(before.keys() - after.keys(), (np.inf, "is missing after"))
     apart |= dict.fromkeys(after.keys() - before.keys(), (np.inf, "is missing before"))
-    worst = max(apart, key=lambda name: apart[name][0])
-    size, how = apart[worst]
-    return size, f"{worst} {how}" if size else ""
+    apart = {name: found for name, found in apart.items() if found[0] > 0}
+    worst_first = sorted(apart, key=lambda name: -apart[name][0])
+    more = f" and {len(apart) - _NAMED} more" if len(apart) > _NAMED else ""
+    where = ", ".join(f"{name} {apart[name][1]}" for name in worst_first[:_NAMED]) + more
+    return max((size for size, _ in apart.values()), default=0.0), where
 
 
 def _apart(before: np.ndarray, after: np.ndarray) -> tuple[float, str]:
