@@ -1,10 +1,10 @@
 """Ridge regression on many features: conjugate gradients, preconditioned by the features that vary most."""
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
 
-from ..parallel import blas_threads_for, one_blas_thread
+from ..parallel import one_blas_thread
 from ..views import PrimalView
+from ._triangle import Triangle
 from .products import RidgeSolution, Scores, correlations, covariance, regularised
 
 __all__ = ["Coupled", "ridge_weights"]
@@ -66,12 +66,10 @@ class Coupled:
         self._coupled = np.sort(np.argsort(-self._squares, kind="stable")[:size])
         shift = max(self.ridge, _LEAST_SHIFT * float(self._squares.sum()))
         while True:
-            with one_blas_thread():  # threads share blocks of rows
-                covariance_ = covariance(self.view, self.view, np.float32, self._coupled, self._coupled)
+            covariance_ = covariance(self.view, self.view, np.float32, self._coupled, self._coupled)
             covariance_[np.diag_indices_from(covariance_)] += shift
             try:
-                with blas_threads_for(covariance_.size):  # in place, by columns
-                    self._triangle = cholesky(covariance_.T, lower=True, overwrite_a=True, check_finite=False)
+                self._triangle = Triangle(covariance_)
                 break
             except np.linalg.LinAlgError:  # rounding error is larger than the smallest eigenvalues
                 shift *= 10
@@ -80,13 +78,13 @@ class Coupled:
     def precondition(self, R: np.ndarray) -> np.ndarray:
         """Approximately (M'M + ridge)^-1 R: exact for the features that vary most, diagonal for the others."""
         out = R / self._squares[:, None]
-        right = R[self._coupled].astype(np.float32)
-        out[self._coupled] = cho_solve((self._triangle, True), right, overwrite_b=True, check_finite=False)
+        out[self._coupled] = self._triangle.solve(R[self._coupled])
         return out
 
 
 def ridge_weights(view: PrimalView, scores: Scores, ridge: float) -> RidgeSolution:
     """(M'M + ridge)^-1 M't for every column t of `scores`, by conjugate gradients on all columns at once."""
-    products = Coupled(view, ridge)
-    products.couple()
-    return products.solve(correlations([view], scores)[0], _TOLERANCE)
+    with one_blas_thread():  # the same order of sums for any number of threads
+        products = Coupled(view, ridge)
+        products.couple()
+        return products.solve(correlations([view], scores)[0], _TOLERANCE)

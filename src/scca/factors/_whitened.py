@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import cholesky, eigh, solve_triangular
+from scipy.linalg import eigh
 
-from ..parallel import blas_threads_for, one_blas_thread
 from ..progress import Stage
 from ..views import PrimalView, View
 from ._iteration import Solutions, residuals_of
+from ._triangle import Triangle
 from .find import of_two
 from .products import covariance, images
 
@@ -30,8 +30,7 @@ def whitened_solutions(
 
     Single precision would rotate factors by about 1e-5, which changes the selected features; so this is in double.
     """
-    with blas_threads_for(max(map(len, kept)) ** 2):
-        values, found = _solve(views, kept, n_components, ridges)
+    values, found = _solve(views, kept, n_components, ridges)
     vectors = [np.zeros((view.shape[1], len(values))) for view in views]
     for W, features, w in zip(vectors, kept, found, strict=True):
         W[features] = w
@@ -60,14 +59,14 @@ def _solve(
     stage = Stage("factors", whitened_cost(views, max(sizes)))
     for v, (view, features, ridge) in enumerate(zip(views, kept, ridges, strict=True)):
         with stage.step(_covariance_cost(views, sizes, v, v)):
-            own = _covariance(view, view, features, features)
+            own = covariance(view, view, rows=features, columns=features)
             own[np.diag_indices_from(own)] += ridge
-            triangles.append(cholesky(own.T, lower=True, overwrite_a=True, check_finite=False))  # in place, by columns
+            triangles.append(Triangle(own))
 
     def between(v: int, u: int) -> np.ndarray:
         with stage.step(_covariance_cost(views, sizes, v, u)):
-            half = _divided(triangles[u], _covariance(views[v], views[u], kept[v], kept[u]).T)
-            return _divided(triangles[v], half.T)
+            half = triangles[v].forward(covariance(views[v], views[u], rows=kept[v], columns=kept[u]))
+            return triangles[u].forward(half.T).T
 
     if len(views) == 2:
         M = between(0, 1)
@@ -82,16 +81,5 @@ def _solve(
                 matrix[own_rows[v], own_rows[u]] = between(v, u)
         values, Z = eigh(matrix, lower=True, overwrite_a=True, subset_by_index=(ends[-1] - n_components, ends[-1] - 1))
         values, Z = values[::-1], Z[:, ::-1]
-    parts = np.split(Z, np.cumsum(sizes)[:-1])
-    vectors = [_divided(L, z, transposed=True) for L, z in zip(triangles, parts, strict=True)]
+    vectors = [triangle.backward(z) for triangle, z in zip(triangles, np.split(Z, np.cumsum(sizes)[:-1]), strict=True)]
     return np.maximum(values, 0.0), vectors
-
-
-def _covariance(first: PrimalView, second: PrimalView, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-    with one_blas_thread():  # threads share blocks of rows
-        return covariance(first, second, rows=rows, columns=columns)
-
-
-def _divided(L: np.ndarray, R: np.ndarray, *, transposed: bool = False) -> np.ndarray:
-    """L^-1 R, or L'^-1 R; R is overwritten if it is stored by columns."""
-    return solve_triangular(L, R, trans=int(transposed), lower=True, overwrite_b=True, check_finite=False)

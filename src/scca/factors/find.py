@@ -196,7 +196,13 @@ def _leading_by_iteration(M: np.ndarray, count: int) -> tuple[np.ndarray, np.nda
 def _leading_by_decomposition(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """The largest eigenvalues of M M' and their vectors, by a decomposition."""
     size = len(M)
-    squares, U = eigh(M @ M.T, overwrite_a=True, subset_by_index=(size - count, size - 1))
+    product = np.zeros((size, size), dtype=M.dtype)
+
+    def multiply(rows: slice) -> None:
+        product[rows, : rows.stop] = M[rows] @ M[: rows.stop].T  # the lower half alone
+
+    map_threads(multiply, parts(0, size, _ROWS))
+    squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - count, size - 1))
     return squares[::-1], U[:, ::-1]
 
 

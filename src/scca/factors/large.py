@@ -37,8 +37,9 @@ def shared_factors(
     if not is_large(views):
         return factors_by_spectra(views, n_components, ridges)
     features = [view for view in map(features_of, views) if view is not None]
-    found = _by_features(features, n_components, ridges, most_features or constants.MOST_FEATURES)
-    return with_orthonormal_scores(scores_of(features, found.vectors), found.values, found.residuals)
+    with one_blas_thread():  # the same order of sums for any number of threads
+        found = _by_features(features, n_components, ridges, most_features or constants.MOST_FEATURES)
+        return with_orthonormal_scores(scores_of(features, found.vectors), found.values, found.residuals)
 
 
 def _by_features(
@@ -54,8 +55,7 @@ def _by_features(
     at_once = int(np.clip(n_components // 8, *_DIRECTIONS_PER_ROUND))
     rng = np.random.default_rng(_SEED)
     start = [product.precondition(rng.standard_normal((product.shape[1], at_once))) for product in products]
-    with one_blas_thread():  # threads share parts of products
-        return leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)
+    return leading_solutions(products, start, n_components, tol=_TOLERANCE, max_iter=_MAX_ITER)
 
 
 def _leading_features(view: PrimalView, most_features: int) -> np.ndarray:
