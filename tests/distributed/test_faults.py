@@ -309,9 +309,14 @@ class TestAnInterruptedClient:
         before = keys_of(cluster)
         X, Y = scatter(cluster, *pair, n_blocks=5)
         waiting = threading.Timer(0.5, signal.raise_signal, (signal.SIGINT,))
-        with pytest.raises(KeyboardInterrupt):
-            waiting.start()
-            summed(slow_sum, [X], 3.0)
+        # the shell lets commands in the background ignore Ctrl-C, and tests with them
+        before_the_test = signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                waiting.start()
+                summed(slow_sum, [X], 3.0)
+        finally:
+            signal.signal(signal.SIGINT, before_the_test)
         eventually(lambda: not any("sum_of_blocks" in str(key) for key in keys_of(cluster)))
         assert_same(model().fit(X, Y), undisturbed)  # and can go on
         del X, Y
