@@ -346,14 +346,13 @@ def _from_format_3(cls: type, state: dict[str, Any]) -> tuple[type, dict[str, An
         state["kernel"] = "linear"
     if "cv_results_" in state:
         _drop_penalty(state, "ridge" if anchored else "gamma")
-    known = set(cls().get_params(deep=False))
-    gone = {"anchors", "representation", "rendering", "gamma", "gamma_factors", "ridge", "ridge_factors", "held_out"}
-    gone |= {"algorithm", "random_state", "verbose", "n_features", "mu"} | (
-        set() if anchored else {"gamma_", "gamma_factor_"}
-    )
     if anchored and isinstance(state["n_features"], str):
         state["n_features"] = None
-    return cls, {name: value for name, value in state.items() if name not in gone or name in known}
+    if not anchored:
+        state.pop("gamma_", None)
+        state.pop("gamma_factor_", None)
+    known = {*cls().get_params(deep=False), "_projectors"}  # the other parameters are gone
+    return cls, {name: value for name, value in state.items() if name in known or name.endswith("_")}
 
 
 def _drop_penalty(state: dict[str, Any], name: str) -> None:

@@ -144,7 +144,8 @@ class SparseCCA(PairedTransformer):
     x_weights_, y_weights_ : ndarray of shape (coordinates, n_components_)
         Mostly zeros: weights on the features of a view, on the samples of a view with a kernel.
     x_loadings_, y_loadings_ : ndarray
-        Cosine of every prepared feature (sample of a view with a kernel) with each factor.
+        Cosine of every prepared feature (sample of a view with a kernel) with each factor, times the length of the
+        factor, which is at most 1 and smaller for weaker factors.
     held_out_correlations_ : ndarray of shape (n_components_,)
         Correlation of the two views' scores on pairs left out, with everything learnt from the other pairs. The j-th
         value is what the j-th strongest component of a fit to about this many pairs reaches on new pairs, whatever its

@@ -65,7 +65,7 @@ class Fit:
     Attributes
     ----------
     weights, loadings : list of ndarray of shape (coordinates, c)
-        Weights that give a score; cosine of every prepared coordinate with each factor.
+        Weights that give a score; cosine of every prepared coordinate with each factor, times the factor's length.
     projectors : list of Projector
         Functions from new samples to scores.
     certificates : dict of ndarray of shape (views, c)
@@ -281,7 +281,7 @@ def _mean_cosines(scores: Sequence[Scores]) -> np.ndarray:
 
 
 def _loadings(views: Sequence[PreparedView], factors: Factors) -> list[np.ndarray]:
-    """Cosine of every prepared coordinate of each view with each factor, times the norm of the factor."""
+    """Cosine of every prepared coordinate of each view with each factor, times the length of the factor."""
     found = factors.correlations or correlations(views, factors.scores)
     norms = [np.sqrt(view.square_norms()) for view in views]
     return [each / np.where(norm > 0, norm, 1.0)[:, None] for each, norm in zip(found, norms, strict=True)]

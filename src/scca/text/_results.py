@@ -15,7 +15,7 @@ class Weighted:
     name: str
     weight: float
     index: int
-    loading: float | None = None  # cosine with a shared factor
+    loading: float | None = None  # cosine with a shared factor, times its length
 
 
 @dataclass(frozen=True)
