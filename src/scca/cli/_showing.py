@@ -38,8 +38,8 @@ def explain(
     """The components: words and documents with numbers, correlation and certificate.
 
     A word has a loading from -1 to 1, its cosine with the component times the component's length, which is smaller for
-    weaker components: it says what the component is about, and words are ordered by it. The weight in parentheses is what scores are computed from. A word of a --paper model has only a
-    weight.
+    weaker components: it says what the component is about, and words are ordered by it. The weight in parentheses is
+    what scores are computed from. A word of a --paper model has only a weight.
 
     "On pairs left out" is the correlation that the component of that rank, strongest first, is expected to reach on new
     pairs in a model of about as many pairs, whatever its words. Behind it stands its 95 % confidence interval.
