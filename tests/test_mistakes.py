@@ -61,7 +61,7 @@ class TestEqualViews:
         X = frames[0].to_numpy()
         (message,) = [m for m in told(store(X), store(X.copy())) if "equal" in m]
         assert message == (
-            "X and Y are equal, so that every correlation is perfect and says nothing; pass the two views of the "
+            "X and Y are equal, so that every correlation is perfect and says nothing; pass different views of the "
             "samples."
         )
 

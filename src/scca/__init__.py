@@ -14,7 +14,7 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import anchored, datasets, distributed, inference, retrieval, text
     from ._checks import DataWarning, EmptyComponentWarning, EvidenceWarning
-    from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, SparseCCA
+    from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, MultiSparseCCA, SparseCCA
     from .persistence import load, save
     from .solver import ComponentResult, component_path, solve_component
     from .tuning import AnchoredCCACV, ModelPath, SparseCCACV, model_path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     # estimators
     "SparseCCA",
+    "MultiSparseCCA",
     "SparseCCACV",
     "AnchoredCCA",
     "AnchoredCCACV",
@@ -57,6 +58,7 @@ __all__ = [
 # Where each name is defined: imported on first use, since scikit-learn and numba take seconds to load.
 _HOMES = {
     "SparseCCA": "estimators",
+    "MultiSparseCCA": "estimators",
     "SparseCCACV": "tuning",
     "KernelCCA": "estimators",
     "LowRankKernel": "estimators",

@@ -3,8 +3,9 @@
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -126,13 +127,14 @@ def _listed(names: list[str]) -> str:
 # --- labels of rows ---------------------------------------------------------------------------------------------------
 
 
-def check_row_labels(X: MatrixLike, Y: MatrixLike) -> None:
+def check_row_labels(X: MatrixLike, Y: MatrixLike, names: tuple[str, str] = ("X", "Y")) -> None:
     """Refuse two frames whose rows have the same labels in another order; warn if some common labels are misplaced.
 
     Rows are paired by position. Two sets of labels with nothing in common are ignored. So are default labels
     (0, 1, 2, ...), unless the other frame has exactly the same labels.
     """
     x_labels, y_labels = _row_labels(X), _row_labels(Y)
+    x_name, y_name = names
     if x_labels is None or y_labels is None or len(x_labels) != len(y_labels) or x_labels.equals(y_labels):
         return
     x_codes, y_codes = _common_codes(x_labels, y_labels)
@@ -143,19 +145,23 @@ def check_row_labels(X: MatrixLike, Y: MatrixLike) -> None:
     x_times, y_times = np.bincount(x_codes, minlength=n_codes), np.bincount(y_codes, minlength=n_codes)
     if np.array_equal(x_times, y_times):
         row = int(np.argmax(differ))
-        remedy = "Y.loc[X.index]" if x_labels.is_unique else "both in one order, with a unique label for each row"
+        remedy = (
+            f"{y_name}.loc[{x_name}.index]"
+            if x_labels.is_unique
+            else "both in one order, with a unique label for each row"
+        )
         raise ValueError(
-            f"X and Y have the same row labels in another order, first at row {row}, which is {shown(x_labels[row])} "
-            f"in X and {shown(y_labels[row])} in Y: pass {remedy}, or reset_index(drop=True) of both if rows are "
-            "paired by position."
+            f"{x_name} and {y_name} have the same row labels in another order, first at row {row}, which is "
+            f"{shown(x_labels[row])} in {x_name} and {shown(y_labels[row])} in {y_name}: pass {remedy}, or "
+            "reset_index(drop=True) of both if rows are paired by position."
         )
     misplaced = differ & (y_times[x_codes] > 0)
     if misplaced.any() and not (_is_default(x_labels) or _is_default(y_labels)):
         row = int(np.argmax(misplaced))
         warn(
-            f"{np.count_nonzero(misplaced)} row labels of X are at other rows of Y, first {shown(x_labels[row])} at "
-            f"row {row}, where Y has {shown(y_labels[row])}, and rows are paired by position; align both by their "
-            "labels, or pass reset_index(drop=True) of both if that is intended.",
+            f"{np.count_nonzero(misplaced)} row labels of {x_name} are at other rows of {y_name}, first "
+            f"{shown(x_labels[row])} at row {row}, where {y_name} has {shown(y_labels[row])}, and rows are paired by "
+            "position; align both by their labels, or pass reset_index(drop=True) of both if that is intended.",
             DataWarning,
         )
 
@@ -403,40 +409,40 @@ _NAME_OF_IDS = re.compile(
 )
 
 
-def warn_of_mistakes(X: MatrixLike, Y: MatrixLike, x_features: Features, y_features: Features) -> None:
+def warn_of_mistakes(names: Sequence[str], views: Sequence[MatrixLike], features: Sequence[Features]) -> None:
     """Warn of equal views and equal columns, of ids among the features, and of single values that dwarf all others.
 
-    Arrays and frames are searched; for sparse matrices, only the equality of both views is tested.
+    Arrays and frames are searched; for sparse matrices, only the equality of views is tested.
     """
-    if _equal(X, Y):
-        warn(
-            f"{setting('X')} and {setting('Y')} are equal, so that every correlation is perfect and says nothing; pass "
-            "the two views of the samples.",
-            DataWarning,
-        )
-        return
-    if sp.issparse(X) or sp.issparse(Y):
-        return
-    if (twice := _column_of_both(X, Y, x_features, y_features)) is not None:
-        x, y = twice
-        warn(
-            f"{_named(x, x_features)} of X and {_named(y, y_features)} of Y have the same values, and a component of "
-            "them alone correlates perfectly; drop it from one of the views.",
-            DataWarning,
-        )
-    for name, data, features in (("X", X, x_features), ("Y", Y, y_features)):
-        if (ids := _column_of_ids(data, features)) is not None:
+    for v, u in combinations(range(len(views)), 2):
+        if _equal(views[v], views[u]):
             warn(
-                f"{_named(ids, features)} of {name} seems to number the samples, and what changes from the first "
-                "sample to the last would look shared; drop it, or make it the index of the frame.",
+                f"{setting(names[v])} and {setting(names[u])} are equal, so that every correlation is perfect and says "
+                "nothing; pass different views of the samples.",
                 DataWarning,
             )
-        if (cell := _extreme_cell(data)) is not None:
+            return
+    dense = [v for v, view in enumerate(views) if not sp.issparse(view)]
+    for v, u in combinations(dense, 2):
+        if (twice := _column_of_both(views[v], views[u], features[v], features[u])) is not None:
+            warn(
+                f"{_named(twice[0], features[v])} of {names[v]} and {_named(twice[1], features[u])} of {names[u]} have "
+                "the same values, and a component of them alone correlates perfectly; drop it from one of the views.",
+                DataWarning,
+            )
+    for v in dense if len(dense) == len(views) else ():
+        if (ids := _column_of_ids(views[v], features[v])) is not None:
+            warn(
+                f"{_named(ids, features[v])} of {names[v]} seems to number the samples, and what changes from the "
+                "first sample to the last would look shared; drop it, or make it the index of the frame.",
+                DataWarning,
+            )
+        if (cell := _extreme_cell(views[v])) is not None:
             row, column = cell
             warn(
-                f"one value of {name} is more than {_EXTREME:g} standard deviations of its column away from all "
-                f"others: {data[row, column]:.6g} in row {row}, {_named(column, features)}; correct it, or drop the "
-                "pair, if it is a mistake.",
+                f"one value of {names[v]} is more than {_EXTREME:g} standard deviations of its column away from all "
+                f"others: {views[v][row, column]:.6g} in row {row}, {_named(column, features[v])}; correct it, or drop "
+                "the pair, if it is a mistake.",
                 DataWarning,
             )
 

@@ -149,7 +149,7 @@ class TestRefusals:
     def test_of_one_view_in_memory(self, cluster):
         X, Y = planted_pair()
         blocks_of_x, _ = scatter(cluster, X, Y)
-        with pytest.raises(ValueError, match="both views must be in blocks, or none; got a ndarray as Y: scatter it"):
+        with pytest.raises(ValueError, match="all views must be in blocks, or none; got a ndarray as Y: scatter it"):
             model().fit(blocks_of_x, Y)
 
     @pytest.mark.parametrize("needy", [AnchoredCCA(3), model(kernel="rbf")], ids=str)

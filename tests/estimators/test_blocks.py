@@ -199,7 +199,7 @@ class TestRefusals:
         views = planted(np.asarray)
         blocks = in_blocks(views, [100, 140])
         for name, pair in (("X", (views[0], blocks[1])), ("Y", (blocks[0], views[1]))):
-            with pytest.raises(ValueError, match=f"both views must be in blocks, or none; got a ndarray as {name}"):
+            with pytest.raises(ValueError, match=f"all views must be in blocks, or none; got a ndarray as {name}"):
                 SparseCCA(2).fit(*pair)
 
     def test_views_of_different_samples(self):

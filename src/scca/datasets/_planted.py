@@ -1,4 +1,4 @@
-"""Two views with planted sparse factors."""
+"""Views with planted sparse factors."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,36 +19,47 @@ class PlantedViews:
 
     Attributes
     ----------
-    X, Y : {ndarray, csr_array} of shape (n_samples, n_features)
+    views : tuple of {ndarray, csr_array} of shape (n_samples, n_features)
+        Two or more; `X` and `Y` are the first two.
     factors : ndarray of shape (n_samples, n_factors)
-        The values that both views share.
-    x_loadings, y_loadings : ndarray of shape (n_features, n_factors)
-        Zero where a feature does not carry a factor.
+        The values that all views share.
+    loadings : tuple of ndarray of shape (n_features, n_factors)
+        Zero where a feature does not carry a factor; `x_loadings` and `y_loadings` are the first two.
     """
 
-    X: np.ndarray | sp.csr_array
-    Y: np.ndarray | sp.csr_array
+    views: tuple[Any, ...]
     factors: np.ndarray
-    x_loadings: np.ndarray
-    y_loadings: np.ndarray
+    loadings: tuple[np.ndarray, ...]
 
     @property
-    def views(self) -> tuple[Any, Any]:
-        return self.X, self.Y
+    def X(self) -> np.ndarray | sp.csr_array:  # noqa: N802 (as scikit-learn names it)
+        return self.views[0]
+
+    @property
+    def Y(self) -> np.ndarray | sp.csr_array:  # noqa: N802
+        return self.views[1]
+
+    @property
+    def x_loadings(self) -> np.ndarray:
+        return self.loadings[0]
+
+    @property
+    def y_loadings(self) -> np.ndarray:
+        return self.loadings[1]
 
 
 def make_planted(
     n_samples: int = 200,
     n_features_x: int = 2000,
     n_features_y: int = 2000,
-    *,
+    *n_features_more: int,
     n_factors: int = 2,
     n_active: int = 10,
     strength: float = 1.0,
     density: float = 1.0,
     random_state: SeedLike = None,
 ) -> PlantedViews:
-    """Paired data in which a few features of each view share hidden factors.
+    """Two or more views of the same samples, in which a few features of each share hidden factors.
 
     Every feature is standard normal noise; `n_active` features of each view, different ones for every factor, carry
     that factor in addition, with weight `strength` and a random sign.
@@ -56,6 +67,8 @@ def make_planted(
     Parameters
     ----------
     n_samples, n_features_x, n_features_y : int
+    *n_features_more : int
+        Numbers of features of further views.
     n_factors : int
         Number of independent standard normal factors; n_factors * n_active features of each view carry one.
     n_active : int
@@ -76,10 +89,10 @@ def make_planted(
         raise ValueError(f"density must be greater than 0 and at most 1; got {density!r}.")
     rng = check_random_state(random_state)
     factors = rng.standard_normal((n_samples, n_factors))
-    x_loadings = _loadings(n_features_x, "n_features_x", n_factors, n_active, strength, rng)
-    y_loadings = _loadings(n_features_y, "n_features_y", n_factors, n_active, strength, rng)
-    X, Y = (_observe(factors, loadings, density, rng) for loadings in (x_loadings, y_loadings))
-    return PlantedViews(X, Y, factors, x_loadings, y_loadings)
+    counts = {"n_features_x": n_features_x, "n_features_y": n_features_y}
+    counts |= {f"n_features of view {v}": count for v, count in enumerate(n_features_more, 3)}
+    loadings = tuple(_loadings(count, name, n_factors, n_active, strength, rng) for name, count in counts.items())
+    return PlantedViews(tuple(_observe(factors, each, density, rng) for each in loadings), factors, loadings)
 
 
 def _loadings(

@@ -14,8 +14,8 @@ from ..parallel import blas_threads_for
 from ..samples import Views
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER
 from ..views import FeatureView, Kernel, PreparedView, linear_kernel_view
-from ._base import PairedTransformer
 from ._low_rank_kernel import LowRankKernel
+from ._paired import PairedTransformer
 
 __all__ = ["AnchoredCCA"]
 
@@ -150,15 +150,13 @@ class AnchoredCCA(PairedTransformer):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    @property
-    def _dual_views(self) -> tuple[str, ...]:
+    def _are_dual(self, n_views: int) -> tuple[bool, ...]:
         # scikit-learn asks before `fit` has checked `representation`
-        return _DUAL_VIEWS.get(self.representation, ()) if isinstance(self.representation, str) else ()
+        dual = _DUAL_VIEWS.get(self.representation, ()) if isinstance(self.representation, str) else ()
+        return "X" in dual, "Y" in dual
 
-    @property
-    def _given_kernels(self) -> tuple[Any, Any]:
-        x, y = (self.kernel if name in self._dual_views else "linear" for name in ("X", "Y"))
-        return x, y
+    def _given_kernels(self, n_views: int) -> tuple[Any, ...]:
+        return tuple(self.kernel if is_dual else "linear" for is_dual in self._are_dual(n_views))
 
     @property
     def anchors_are_samples(self) -> bool:
@@ -179,7 +177,7 @@ class AnchoredCCA(PairedTransformer):
         -------
         self
         """
-        return self._fit(X, Y)
+        return self._fit_pair(X, Y)
 
     def _prepare(self, views: Views, settings: AnchoredSettings, first: PreparedView | None = None) -> Prepared:
         return prepare(views, settings.reading, first)
@@ -212,7 +210,7 @@ class AnchoredCCA(PairedTransformer):
         """From (X, Y) to (w view, e view) of the anchored problem, or back."""
         return (second, first) if self.representation == "dual-primal" else (first, second)
 
-    def _settings(self) -> AnchoredSettings:
+    def _settings(self, n_views: int = 2) -> AnchoredSettings:
         check_choice(self.representation, "representation", tuple(_DUAL_VIEWS))
         if self.n_candidates is not None:
             check_count(self.n_candidates, "n_candidates")
@@ -223,7 +221,7 @@ class AnchoredCCA(PairedTransformer):
             max_iter=check_count(self.max_iter, "max_iter"),
             algorithm=check_choice(self.algorithm, "algorithm", tuple(ALGORITHMS)),
             signed=self.representation == "primal-primal",
-            reading=self._reading(),
+            reading=self._reading(n_views),
             n_components=check_count(self.n_components, "n_components"),
         )
 

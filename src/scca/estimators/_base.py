@@ -1,63 +1,61 @@
-"""What the estimators of two views share: checks of the data, scores of new samples, scikit-learn's conventions."""
+"""What all estimators share: checks of the views, scores of new samples, and what a fit stores."""
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import DataWarning, check_choice, check_count, check_flag, shown, warn
 from .._data import Features, check_row_labels, check_same_samples, read_view, warn_of_mistakes, warn_uninformative
 from .._types import MatrixLike
-from .._wording import counted, setting
+from .._wording import setting
 from ..factors import Prepared, Reading, unweighted_view
 from ..parallel import check_n_jobs
-from ..retrieval import average_precision
 from ..samples import Groups, Views, remote_blocks_of
 from ..views import SCALES, Kernel, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
 from ._low_rank_kernel import parsed_kernel
-from ._remote import remote_pair
+from ._provenance import provenance_of
+from ._remote import remote_views
 
-__all__ = ["PairedTransformer"]
+__all__ = ["ViewsEstimator", "is_named", "one_for_each"]
 
 logger = logging.getLogger(__name__)
 
-_NAMES = ("X", "Y")
 _LARGE_ERROR = 0.1  # relative error of an approximated kernel above which `fit` warns
 
 
-class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """An estimator of two paired views X and Y that projects samples of either into a common space.
+class ViewsEstimator(BaseEstimator):
+    """An estimator of views of the same samples that projects samples of any view into a common space.
 
     A subclass checks its parameters (`_settings`, which has a `reading`), names the kernel of each view
     (`_given_kernels`), prepares checked views (`_prepare`) and learns from the result (`_learn`), which stores what it
-    learnt by `_store`.
+    learnt by `_store`. Whatever a fit stores by view is a list, in the order of the views.
     """
 
-    _projectors: dict[str, Projector]
-    x_preparation_: Any
-    y_preparation_: Any
-    _transformed = "X"  # the view that `transform` reads
+    view_names_: list[str]
+    weights_: list[np.ndarray]
+    scales_: list[Any]
+    preparations_: list[Any]
+    n_features_: list[int]
+    feature_names_: list[np.ndarray | None]
+    _projectors: list[Projector]
     _chooses_features = False  # whether `n_features` may be "auto"
 
-    @property
     @abstractmethod
-    def _given_kernels(self) -> tuple[Any, Any]:
-        """The kernels of X and Y as users name them; "linear" for a view that is read by its features."""
+    def _given_kernels(self, n_views: int) -> tuple[Any, ...]:
+        """The kernel of each view as users name it; "linear" for a view that is read by its features."""
 
-    @property
-    def _dual_views(self) -> tuple[str, ...]:
-        """Which of "X" and "Y" have weights on their samples."""
-        kernels = zip(_NAMES, self._given_kernels, strict=True)
-        return tuple(name for name, kernel in kernels if not is_named(kernel, "linear"))
+    def _are_dual(self, n_views: int) -> tuple[bool, ...]:
+        """Which views have weights on their samples."""
+        return tuple(not is_named(kernel, "linear") for kernel in self._given_kernels(n_views))
 
     @abstractmethod
-    def _settings(self) -> Any:
+    def _settings(self, n_views: int = 2) -> Any:
         """The checked parameters; `_bounded` checks those that depend on the data."""
 
     @abstractmethod
@@ -72,59 +70,63 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _learn(self, prepared: Prepared, settings: Any) -> Self:
         """Learn the components from prepared views."""
 
-    def _sums_suffice(self) -> bool:
+    def _sums_suffice(self, n_views: int) -> bool:
         """Whether a fit needs nothing but sums over samples."""
         return False
 
     # --- learning --------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: MatrixLike, Y: MatrixLike, groups: Any = None) -> Self:
-        settings = self._settings()
-        views, features = self._training(X, Y, groups, settings)
+    def _fit(self, given: Mapping[str, MatrixLike], groups: Any = None) -> Self:
+        """Learn from views by name."""
+        settings = self._settings(len(given))
+        views, features = self._training(given, groups, settings)
         settings = self._bounded(settings, views)
-        return self._learn(self._prepare(views, settings), settings)._remember(features)
+        learnt = self._learn(self._prepare(views, settings), settings)._remember(features)
+        learnt.provenance_ = provenance_of(self, views)
+        return learnt
 
     def fit_views(self, views: Views, first: PreparedView | None = None) -> Self:
         """`fit` for checked views; `first` is the unweighted first view of the same samples, if it is known."""
-        settings = self._bounded(self._settings(), views)
+        settings = self._bounded(self._settings(len(views.data)), views)
         return self._learn(self._prepare(views, settings, first), settings)._remember(_features_of(views))
 
     def fit_many(self, models: "Sequence[Self]", prepared: Prepared) -> "Iterator[Self]":
         """Copies of models that differ in their penalties, fitted one after another to the same prepared views."""
-        settings = [model._bounded(model._settings(), prepared.given) for model in models]
+        given = prepared.given
+        settings = [model._bounded(model._settings(len(given.data)), given) for model in models]
         for fitted in self._learn_many([clone(model) for model in models], settings, prepared):
-            yield fitted._remember(_features_of(prepared.given))
+            yield fitted._remember(_features_of(given))
 
     def _learn_many(self, models: "Sequence[Self]", settings: Sequence[Any], prepared: Prepared) -> "Iterator[Self]":
         return (model._learn(prepared, each) for model, each in zip(models, settings, strict=True))
 
     def prepare_views(self, views: Views) -> Prepared:
         """Prepare checked views as in `fit`."""
-        return self._prepare(views, self._bounded(self._settings(), views))
+        return self._prepare(views, self._bounded(self._settings(len(views.data)), views))
 
     def first_view(self, views: Views) -> PreparedView:
         """The first of the checked views, prepared as in `fit` but without feature weights."""
-        reading: Reading = self._settings().reading.decided(views)
+        reading: Reading = self._settings(len(views.data)).reading.decided(views)
         return unweighted_view(reading, 0, views.data[0], views.names[0])
 
     def _store(self, prepared: Prepared, projectors: Sequence[Projector], weights: Sequence[np.ndarray]) -> None:
-        """Replace an earlier fit by weights of X and Y and the projectors of new samples.
+        """Replace an earlier fit by weights of all views and the projectors of new samples.
 
         Called when nothing can fail any more, so that a failed fit leaves the model unchanged.
         """
         fitted = [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]
         for name in (*fitted, "_projectors"):
             self.__dict__.pop(name, None)
-        self.x_weights_, self.y_weights_ = weights
-        self.x_scale_, self.y_scale_ = prepared.reading.scales
-        self.n_components_ = self.x_weights_.shape[1]
-        self._projectors = dict(zip(_NAMES, projectors, strict=True))
-        self.x_preparation_, self.y_preparation_ = (projector.preparation for projector in projectors)
-        self.x_feature_weights_ = getattr(self.x_preparation_, "feature_weights", None)
-        self.y_feature_weights_ = getattr(self.y_preparation_, "feature_weights", None)
-        for name, preparation in (("X", self.x_preparation_), ("Y", self.y_preparation_)):
+        self.view_names_ = list(prepared.given.names)
+        self.weights_ = list(weights)
+        self.scales_ = list(prepared.reading.scales)
+        self.n_components_ = self.weights_[0].shape[1]
+        self._projectors = list(projectors)
+        self.preparations_ = [projector.preparation for projector in projectors]
+        self.feature_weights_ = [getattr(preparation, "feature_weights", None) for preparation in self.preparations_]
+        self.kernel_errors_ = [getattr(preparation, "error", None) for preparation in self.preparations_]
+        for name, preparation in zip(self.view_names_, self.preparations_, strict=True):
             if isinstance(preparation, LowRankPreparation):
-                setattr(self, f"{name.lower()}_kernel_error_", preparation.error)
                 _report_error(preparation, name)
 
     def _store_rotations(
@@ -134,41 +136,43 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         rotations = prepared.in_dtypes(rotations)
         projectors = [view.projector(rotation) for view, rotation in zip(views, rotations, strict=True)]
         self._store(prepared, projectors, prepared.in_dtypes(weights))
-        self.x_rotations_, self.y_rotations_ = rotations
+        self.rotations_ = rotations
 
     def _remember(self, features: Sequence[Features]) -> Self:
-        """Store the features of both views."""
-        self.n_features_in_, self.n_features_y_ = (each.count for each in features)
-        for name, each in zip(("feature_names_in_", "feature_names_y_"), features, strict=True):
-            if each.names is not None:
-                setattr(self, name, each.names)
+        """Store the features of all views."""
+        self.n_features_ = [each.count for each in features]
+        self.feature_names_ = [each.names for each in features]
         return self
 
     # --- checks of user input --------------------------------------------------------------------------------------
 
-    def _reading(self, **given: Any) -> Reading:
+    def _reading(self, n_views: int, names: Sequence[str] = ("X", "Y"), **given: Any) -> Reading:
         """How the views are read, from the checked parameters that all estimators have."""
         check_flag(self.center, "center")
         check_n_jobs(self.n_jobs)
-        parsed = [(None, None) if is_named(given, "linear") else parsed_kernel(given) for given in self._given_kernels]
+        parsed = [
+            (None, None) if is_named(kernel, "linear") else parsed_kernel(kernel)
+            for kernel in self._given_kernels(n_views)
+        ]
         kernels, low_rank = zip(*parsed, strict=True)
-        pair = self.scale if isinstance(self.scale, tuple | list) and len(self.scale) == 2 else (self.scale,) * 2
-        for name, scale, kernel in zip(_NAMES, pair, kernels, strict=True):
+        scales = one_for_each(self.scale, "scale", n_views)
+        for v, (scale, kernel) in enumerate(zip(scales, kernels, strict=True)):
             check_choice(scale, "scale", ("auto", *SCALES))
             if kernel is not None and kernel.precomputed and scale != "auto" and scales_columns(scale):
+                name = names[v] if v < len(names) else f"view {v + 1}"
                 raise ValueError(
                     f'scale="{scale}" needs columns, and {name} is a kernel matrix, which has none; set "rows" or None.'
                 )
         weighted = self._check_weighting()
         return Reading(
             kernels=kernels,
-            scales=tuple(pair),
+            scales=scales,
             center=self.center,
             weighted=weighted,
             n_features=None if isinstance(self.n_features, str) else self.n_features,
             low_rank=low_rank,
             n_jobs=self.n_jobs,
-            **given,
+            **{"meaningless": (False,) * n_views, **given},
         )
 
     def _check_weighting(self) -> bool:
@@ -190,43 +194,45 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
         return weighted
 
-    def _training(self, X: MatrixLike, Y: MatrixLike, groups: Any, settings: Any) -> tuple[Views, list[Features]]:
-        """Both checked views, and their features."""
+    def _training(self, given: Mapping[str, MatrixLike], groups: Any, settings: Any) -> tuple[Views, list[Features]]:
+        """The checked views, and their features."""
+        names, data = tuple(given), list(given.values())
         precomputed = tuple(kernel is not None and kernel.precomputed for kernel in settings.reading.kernels)
-        if remote_blocks_of((X, Y)):
-            X, Y = remote_pair(X, Y, self._sums_suffice(), type(self).__name__)
-            if remote_blocks_of((X, Y)):
-                views = Views((X, Y), Groups.of(groups, X.shape[0]), _NAMES, precomputed)
-                return views, [Features(data.shape[1], data.feature_names) for data in (X, Y)]
-        given = X, Y
-        (X, x_features), (Y, y_features) = read_view(X, "X"), read_view(Y, "Y")
-        check_same_samples(X, Y)
-        check_row_labels(*given)
-        if X.shape[0] < 2:
-            raise ValueError("X and Y must have at least 2 samples; got n_samples=1: pass more pairs.")
-        views = Views((X, Y), Groups.of(groups, X.shape[0]), _NAMES, precomputed)
-        for name, data, is_kernel in zip(_NAMES, views.data, precomputed, strict=True):
+        if remote_blocks_of(data):
+            data = remote_views(names, data, self._sums_suffice(len(data)), type(self).__name__)
+            if remote_blocks_of(data):
+                views = Views(tuple(data), Groups.of(groups, data[0].shape[0]), names, precomputed)
+                return views, [Features(each.shape[1], each.feature_names) for each in data]
+        checked, features = zip(*(read_view(each, name) for name, each in zip(names, data, strict=True)), strict=True)
+        for v in range(1, len(data)):
+            check_same_samples(checked[0], checked[v], (names[0], names[v]))
+        for v, u in combinations(range(len(data)), 2):
+            check_row_labels(data[v], data[u], (names[v], names[u]))
+        if checked[0].shape[0] < 2:
+            raise ValueError(f"{_listed(names)} must have at least 2 samples; got n_samples=1: pass more pairs.")
+        views = Views(checked, Groups.of(groups, checked[0].shape[0]), names, precomputed)
+        for name, each, is_kernel in zip(names, views.data, precomputed, strict=True):
             if is_kernel:
-                check_kernel_matrix(data, name)
+                check_kernel_matrix(each, name)
             elif self.center:
-                warn_uninformative(data, name)
+                warn_uninformative(each, name)
         self._bounded(settings, views)  # before any warning, so that an error comes alone
         if not any(precomputed):
-            warn_of_mistakes(X, Y, x_features, y_features)
-        return views, [x_features, y_features]
+            warn_of_mistakes(names, checked, features)
+        return views, list(features)
 
     def _check_n_components(self, n_components: int | None, views: Views) -> int:
         """The number of components, if the views can have that many; None for the maximum."""
         n = len(views) - self.center
         bounds = {"n_samples - 1" if self.center else "n_samples": n}
-        for name, data in zip(_NAMES, views.data, strict=True):
-            if name not in self._dual_views:
+        for name, data, is_dual in zip(views.names, views.data, self._are_dual(len(views.data)), strict=True):
+            if not is_dual:
                 bounds[name] = data.shape[1]
         reason, bound = min(bounds.items(), key=lambda item: item[1])
         if n_components is None:
             return bound
         if n_components > bound:
-            is_view = reason in _NAMES
+            is_view = reason in views.names
             said = f"{setting('n_features', bound)} of {setting(reason)}" if is_view else setting(reason, bound)
             raise ValueError(
                 f"`{setting('n_components')}` upper bound is {said}. Got {n_components} instead. Reduce "
@@ -234,86 +240,47 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         return n_components
 
-    def _check_view(self, data: MatrixLike, name: str) -> Any:
+    def _check_view(self, data: MatrixLike, view: int | str) -> Any:
         """New samples of a view as a matrix, checked as in `fit` and against the features of the training data."""
+        v = self._number(view)
+        name = self.view_names_[v]
         matrix, features = read_view(data, name)
-        count, names = ("n_features_in_", "feature_names_in_") if name == "X" else ("n_features_y_", "feature_names_y_")
-        known = Features(getattr(self, count), getattr(self, names, None))
-        features.check_same(known, name, type(self).__name__)
+        features.check_same(Features(self.n_features_[v], self.feature_names_[v]), name, type(self).__name__)
         return matrix
 
     # --- the common space ------------------------------------------------------------------------------------------
 
-    def transform(self, X: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
-        """Scores of samples of X in the common space.
-
-        Parameters
-        ----------
-        X : {array, sparse matrix, data frame} of shape (n, n_features)
-            New samples; with a precomputed kernel, their kernel with the training samples.
-        diagonal : array of shape (n,), optional
-            With a precomputed kernel and `scale="rows"`: k(x, x) of every new sample, needed to scale it to unit
-            norm. Without it the scores of a sample are not scaled, which does not affect rankings by cosine.
-
-        Returns
-        -------
-        ndarray of shape (n, n_components_), or the frame that `set_output` selects
-        """
-        scores = self.project(X, self._transformed, diagonal)
-        if getattr(self._projectors[self._transformed].preparation, "blank", False) and not scores.any(axis=1).all():
-            unread = np.flatnonzero(~scores.any(axis=1))
-            warn(
-                f"{self._transformed} has {counted(len(unread), 'sample')} without any feature that the model reads "
-                f"(first: {unread[0]}); their scores are 0 and carry no information.",
-                DataWarning,
-            )
-        return scores
-
-    def transform_y(self, Y: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
-        """Scores of samples of Y; parameters as for `transform`. Columns of a frame are called `sparsecca_y0` etc."""
-        swapped = copy(self)  # scikit-learn wraps only the result of `transform` in the frame that `set_output` selects
-        swapped._transformed = "Y"
-        scores = swapped.transform(Y, diagonal)
-        if hasattr(scores, "iloc") and hasattr(Y, "iloc"):  # scikit-learn 1.6 drops the row labels of a series
-            scores.index = Y.index
-        return scores
-
-    def transform_pair(self, X: MatrixLike, Y: MatrixLike) -> tuple[Any, Any]:
-        """Scores of paired samples of both views: `transform(X), transform_y(Y)`."""
-        check_row_labels(X, Y)
-        X_scores, Y_scores = self.transform(X), self.transform_y(Y)
-        check_same_samples(X_scores, Y_scores)
-        return X_scores, Y_scores
-
-    def fit_transform(self, X: MatrixLike, y: MatrixLike = None, **fit_params: Any) -> Any:
-        """Fit to the pairs (y is the view Y) and return the scores of X."""
-        self.fit(X, y, **fit_params)
-        return self.transform(X, diagonal=_diagonal_of(X) if self._is_precomputed("X") else None)
-
-    def score(self, X: MatrixLike, y: MatrixLike) -> float:
-        """Average precision of mate retrieval among the pairs X and y, both directions averaged; 1 is perfect."""
-        check_row_labels(X, y)
-        X_scores, Y_scores = self.project(X, "X"), self.project(y, "Y")
-        check_same_samples(X_scores, Y_scores)
-        return average_precision(X_scores, Y_scores).average_precision
-
-    def project(self, data: MatrixLike, name: str, diagonal: Any = None) -> np.ndarray:
-        """Scores of samples of "X" or "Y" as an array, regardless of `set_output`."""
+    def _number(self, view: int | str) -> int:
+        """The number of a view, given its number or name."""
         check_is_fitted(self)
-        data = self._check_view(data, name)
+        names = self.view_names_
+        if isinstance(view, str) and view in names:
+            return names.index(view)
+        if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < len(names):
+            return int(view)
+        raise ValueError(f"a view must be one of {_listed(names)}, or 0 to {len(names) - 1}; got {shown(view)}.")
+
+    def project(self, data: MatrixLike, view: int | str, diagonal: Any = None) -> np.ndarray:
+        """Scores of samples of a view, given by its number or name, as an array.
+
+        `diagonal` is k(x, x) of every sample, for a precomputed kernel with `scale="rows"`.
+        """
+        v = self._number(view)
+        data, name = self._check_view(data, v), self.view_names_[v]
         if diagonal is not None:
-            diagonal = self._check_diagonal(diagonal, name, data.shape[0])
+            diagonal = self._check_diagonal(diagonal, v, data.shape[0])
         with np.errstate(over="ignore", invalid="ignore"):  # checked below
-            scores = self._projectors[name](data, diagonal).astype(data.dtype, copy=False)
+            scores = self._projectors[v](data, diagonal).astype(data.dtype, copy=False)
         if not np.isfinite(scores).all():
             raise ValueError(f"the scores of {name} overflow {data.dtype}: rescale {name}, or fit again.")
         return scores
 
-    def _is_precomputed(self, name: str) -> bool:
-        return is_named(self._given_kernels[_NAMES.index(name)], "precomputed")
+    def _is_precomputed(self, v: int, n_views: int) -> bool:
+        return is_named(self._given_kernels(n_views)[v], "precomputed")
 
-    def _check_diagonal(self, diagonal: Any, name: str, n: int) -> np.ndarray:
-        if not self._is_precomputed(name):
+    def _check_diagonal(self, diagonal: Any, v: int, n: int) -> np.ndarray:
+        if not self._is_precomputed(v, len(self.view_names_)):
+            name = self.view_names_[v]
             raise ValueError(f"diagonal is only for a precomputed kernel, which {name} does not have; leave it out.")
         try:
             values = np.asarray(diagonal, dtype=np.float64)
@@ -323,44 +290,26 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError(f"diagonal must be {n} finite numbers, k(x, x) of every sample; got {shown(diagonal)}.")
         return values
 
-    # --- scikit-learn ----------------------------------------------------------------------------------------------
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the scores of X, as in all of scikit-learn: "sparsecca0", "sparsecca1" etc.
-
-        Parameters
-        ----------
-        input_features : ignored
-
-        Returns
-        -------
-        ndarray of str
-        """
-        names = super().get_feature_names_out(input_features)
-        if self._transformed == "X":
-            return names
-        prefix = type(self).__name__.lower()
-        return np.array([f"{prefix}_y{i}" for i in range(len(names))], dtype=object)  # distinct from those of X
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_precomputed("X")
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        tags.target_tags.two_d_labels = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
+def one_for_each(given: Any, name: str, n_views: int) -> tuple[Any, ...]:
+    """A parameter of each view: one value for all views, or a list of one for each."""
+    if not isinstance(given, tuple | list):
+        return (given,) * n_views
+    if len(given) != n_views:
+        raise ValueError(
+            f"{name} must be one value for all views, or a list of {n_views}, one for each view; got {shown(given)}."
+        )
+    return tuple(given)
 
 
 def is_named(given: Any, name: str) -> bool:
     """Whether a kernel as users name it is the one of this name; also before it is checked."""
     function = given.function if isinstance(given, Kernel) else given
     return isinstance(function, str) and function == name
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]])
 
 
 def _features_of(views: Views) -> list[Features]:
@@ -377,7 +326,3 @@ def _report_error(preparation: LowRankPreparation, name: str) -> None:
             "gamma).",
             DataWarning,
         )
-
-
-def _diagonal_of(K: MatrixLike) -> np.ndarray:
-    return np.asarray(K.diagonal() if hasattr(K, "diagonal") else np.diag(np.asarray(K)))

@@ -13,8 +13,9 @@ from .._types import MatrixLike
 from ..factors import Prepared, Reading, prepare, spectrum_of
 from ..samples import Views
 from ..views import FeatureView, LinearKernelView, PreparedView, scales_columns
-from ._base import PairedTransformer
-from ._sparse_cca import KernelLike
+from ._base import one_for_each
+from ._multi_sparse_cca import KernelLike
+from ._paired import PairedTransformer
 
 __all__ = ["KernelCCA"]
 
@@ -93,24 +94,21 @@ class KernelCCA(PairedTransformer):
         self.n_features = n_features
         self.n_jobs = n_jobs
 
-    @property
-    def _dual_views(self) -> tuple[str, ...]:
-        return ("X", "Y")
+    def _are_dual(self, n_views: int) -> tuple[bool, ...]:
+        return (True,) * n_views
 
-    @property
-    def _given_kernels(self) -> tuple[Any, Any]:
-        kernel: Any = self.kernel
-        return tuple(kernel) if isinstance(kernel, tuple | list) and len(kernel) == 2 else (kernel, kernel)
+    def _given_kernels(self, n_views: int) -> tuple[Any, ...]:
+        return one_for_each(self.kernel, "kernel", n_views)
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Learn the components of paired samples; as for `SparseCCA.fit`, with two kernel matrices if precomputed."""
-        return self._fit(X, Y)
+        return self._fit_pair(X, Y)
 
-    def _settings(self) -> "_Settings":
+    def _settings(self, n_views: int = 2) -> "_Settings":
         r = self.regularization
         if isinstance(r, bool) or not isinstance(r, Real) or not 0 <= float(r) <= 1:
             raise ValueError(f"regularization must be a number from 0 to 1; got {shown(r)}: 0.03 is the default.")
-        return _Settings(self._reading(), check_count(self.n_components, "n_components"), float(r))
+        return _Settings(self._reading(n_views), check_count(self.n_components, "n_components"), float(r))
 
     def _bounded(self, settings: "_Settings", views: Views) -> "_Settings":
         return replace(settings, n_components=self._check_n_components(settings.n_components, views))

@@ -12,37 +12,38 @@ from ..factors import constants
 from ..samples import remote_blocks_of, summed
 from ..views import Compressed
 
-__all__ = ["remote_pair"]
+__all__ = ["remote_views"]
 
 
-def remote_pair(X: Any, Y: Any, sums_suffice: bool, what: str) -> tuple[Any, Any]:
-    """Both checked views of remote samples, which are brought into memory if there are fewer than 20,000.
+def remote_views(names: Sequence[str], views: Sequence[Any], sums_suffice: bool, what: str) -> list[Any]:
+    """The checked views of remote samples, which are brought into memory if there are fewer than 20,000.
 
     Parameters
     ----------
-    X, Y : BlockRows
+    names : sequence of str
+    views : sequence of BlockRows
     sums_suffice : bool
         Whether the fit needs nothing but sums over samples; otherwise many samples are refused.
     what : str
         What is fitted, for the message.
     """
-    for name, data in (("X", X), ("Y", Y)):
+    for name, data in zip(names, views, strict=True):
         if remote_blocks_of([data]) is None:
             raise ValueError(
-                f"both views must be in blocks, or none; got a {type(data).__name__} as {name}: scatter it too."
+                f"all views must be in blocks, or none; got a {type(data).__name__} as {name}: scatter it too."
             )
-    check_same_samples(X, Y)
-    if X.shape[0] < constants.MANY_SAMPLES:
-        everything = np.arange(X.shape[0])
-        return X.chosen(everything), Y.chosen(everything)
+        check_same_samples(views[0], data, (names[0], name))
+    n = views[0].shape[0]
+    if n < constants.MANY_SAMPLES:
+        return [data.chosen(np.arange(n)) for data in views]
     if not sums_suffice:
         raise ValueError(
             f"from {constants.MANY_SAMPLES} samples on, blocks are for SparseCCA with a linear kernel; got "
-            f"n_samples={X.shape[0]} and a {what} with other settings: use SparseCCA, or pass arrays."
+            f"n_samples={n} and a {what} with other settings: use SparseCCA, or pass arrays."
         )
-    for name, data in (("X", X), ("Y", Y)):
+    for name, data in zip(names, views, strict=True):
         _warn_uninformative(data, name)
-    return X, Y
+    return list(views)
 
 
 def _warn_uninformative(data: Any, name: str) -> None:

@@ -1,46 +1,18 @@
-"""Sparse canonical correlation analysis of two views: shared factors with weights on few features."""
+"""Sparse canonical correlation analysis of two views: `MultiSparseCCA` with the names of scikit-learn."""
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from numbers import Integral
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.exceptions import ConvergenceWarning
 
-from .._checks import (
-    DataWarning,
-    EmptyComponentWarning,
-    EvidenceWarning,
-    Penalty,
-    check_choice,
-    check_count,
-    check_seed,
-    check_tolerance,
-    shown,
-    warn,
-)
-from .._types import MatrixLike, PenaltyLike, SeedLike
-from .._wording import setting
-from ..factors import Fit, Prepared, Settings, constants, fit_path, fit_prepared, is_doubtful, prepare_chosen, verdict
-from ..progress import Checkpoint, Report, long_work
-from ..samples import Views
-from ..solver import DEFAULT_MAX_ITER
-from ..views import Kernel, PreparedView
-from ._base import PairedTransformer
-from ._low_rank_kernel import LowRankKernel
+from .._types import MatrixLike
+from ._multi_sparse_cca import MultiSparseCCA
+from ._paired import PairedTransformer
 
 __all__ = ["SparseCCA"]
 
-logger = logging.getLogger(__name__)
 
-_USUAL_EFFORT = {"tol": 1e-6, "max_iter": DEFAULT_MAX_ITER}
-KernelLike = str | Callable[..., float] | Kernel | LowRankKernel
-
-
-class SparseCCA(PairedTransformer):
+# two views are two arguments, as users of scikit-learn know it, where `MultiSparseCCA` takes a list
+class SparseCCA(PairedTransformer, MultiSparseCCA):  # type: ignore[misc]
     """Sparse CCA of two paired views: components that few features of each view predict.
 
     Each component is a shared factor, a score t that both views predict, found in three steps.
@@ -193,50 +165,13 @@ class SparseCCA(PairedTransformer):
     (100, 3)
     """
 
-    _chooses_features = True
+    def _given_kernels(self, n_views: int) -> tuple[Any, ...]:
+        # a single kernel is that of Y, as in the paper
+        return super()._given_kernels(n_views) if isinstance(self.kernel, tuple | list) else ("linear", self.kernel)
 
-    def __init__(
-        self,
-        n_components: int | str = 2,
-        *,
-        rendering: str | tuple[str, str] = "sparse",
-        mu: PenaltyLike = "auto",
-        ridge: PenaltyLike = "auto",
-        feature_weights: str | None = "shared",
-        n_features: int | float | str | None = "auto",
-        kernel: KernelLike | tuple[KernelLike, KernelLike] = "linear",
-        center: bool = True,
-        scale: Any = "auto",
-        held_out: int | str = "auto",
-        tol: float = 1e-6,
-        max_iter: int = DEFAULT_MAX_ITER,
-        n_jobs: int | None = None,
-        random_state: SeedLike = None,
-    ):
-        self.n_components = n_components
-        self.rendering = rendering
-        self.mu = mu
-        self.ridge = ridge
-        self.feature_weights = feature_weights
-        self.n_features = n_features
-        self.kernel = kernel
-        self.center = center
-        self.scale = scale
-        self.held_out = held_out
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    @property
-    def _given_kernels(self) -> tuple[Any, Any]:
-        kernel: Any = self.kernel
-        return tuple(kernel) if isinstance(kernel, tuple | list) and len(kernel) == 2 else ("linear", kernel)
-
-    def _sums_suffice(self) -> bool:
-        return not self._dual_views
-
-    def fit(self, X: MatrixLike, Y: MatrixLike, *, groups: ArrayLike | None = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: MatrixLike, Y: MatrixLike, *, groups: ArrayLike | None = None
+    ) -> Self:
         """Learn the components of paired samples.
 
         Parameters
@@ -257,144 +192,4 @@ class SparseCCA(PairedTransformer):
         -------
         self
         """
-        return self._fit(X, Y, groups)
-
-    def fit_with_progress(
-        self,
-        X: MatrixLike,
-        Y: MatrixLike,
-        progress: Report | None = None,
-        checkpoint: Checkpoint | None = None,
-        *,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """`fit`, calling `progress(what, done, total)` now and then and storing its steps in `checkpoint`."""
-        with long_work(progress, checkpoint):
-            return self.fit(X, Y, groups=groups)
-
-    # --- the method ------------------------------------------------------------------------------------------------
-
-    def _prepare(self, views: Views, settings: Settings, first: PreparedView | None = None) -> Prepared:
-        return prepare_chosen(views, settings, first)
-
-    def _learn(self, prepared: Prepared, settings: Settings) -> Self:
-        return self._keep(fit_prepared(prepared, settings), settings)
-
-    def _learn_many(
-        self, models: "Sequence[SparseCCA]", settings: Sequence[Settings], prepared: Prepared
-    ) -> "Iterator[SparseCCA]":
-        for model, each, fit in zip(models, settings, fit_path(prepared, settings), strict=True):
-            yield model._keep(fit, each)
-
-    def _keep(self, fit: Fit, settings: Settings) -> Self:
-        """Store the result of a fit, and warn of its problems."""
-        held_out, groups = fit.held_out, fit.prepared.groups
-        _warn_of_shortcomings(fit, settings)
-        self._store(fit.prepared, fit.projectors, fit.weights)
-        self.x_loadings_, self.y_loadings_ = fit.loadings
-        for name, values in fit.certificates.items():
-            setattr(self, f"{name}_", values)
-        self.n_iter_, self.correlations_, self.converged_ = fit.n_iter, fit.correlations, fit.converged
-        if held_out is not None:
-            self.held_out_correlations_, self.held_out_intervals_ = held_out.correlations, held_out.intervals
-            self.n_folds_ = held_out.n_folds
-            self.p_value_, self.verdict_ = held_out.p_value, verdict(held_out.p_value, groups)
-        for j in range(self.n_components_):
-            logger.info(
-                "component %d: %d and %d weights, correlation %.4f, gap %.1e",
-                *(j + 1, np.count_nonzero(self.x_weights_[:, j]), np.count_nonzero(self.y_weights_[:, j])),
-                *(self.correlations_[j], self.dual_gap_[:, j].max()),
-            )
-        return self
-
-    # --- parameters, checked once ----------------------------------------------------------------------------------
-
-    def _settings(self) -> Settings:
-        dense = self._dense_views()
-        ridge = Penalty.parse(self.ridge, "ridge", zero_allowed=False)
-        check_seed(self.random_state)
-        return Settings(
-            reading=self._reading(meaningless=tuple(each and not all(dense) for each in dense)),
-            dense=dense,
-            n_components=constants.MOST_COMPONENTS
-            if self._is_counted
-            else check_count(self.n_components, "n_components"),
-            is_counted=self._is_counted,
-            n_features=self.n_features,
-            ridge=constants.RIDGE * ridge.factor if ridge.value is None else ridge.value,
-            ridge_is_automatic=ridge.value is None,
-            mu=Penalty.parse(self.mu, "mu", zero_allowed=False),
-            effort=self._effort(dense),
-            n_folds=self._folds(),
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
-
-    def _bounded(self, settings: Settings, views: Views) -> Settings:
-        asked = None if settings.is_counted else settings.n_components
-        return replace(settings, n_components=min(self._check_n_components(asked, views), settings.n_components))
-
-    @property
-    def _is_counted(self) -> bool:
-        return isinstance(self.n_components, str) and self.n_components == "auto"
-
-    def _dense_views(self) -> tuple[bool, ...]:
-        """Which views have weights on all features."""
-        asked = self.rendering
-        pair = asked if isinstance(asked, tuple | list) and len(asked) == 2 else (asked, asked)
-        return tuple(check_choice(each, "rendering", ("sparse", "dense")) == "dense" for each in pair)
-
-    def _effort(self, dense: tuple[bool, ...]) -> dict[str, Any]:
-        """The settings of the elastic nets; refused for dense renderings, which have none."""
-        effort = {"tol": check_tolerance(self.tol), "max_iter": check_count(self.max_iter, "max_iter")}
-        if not all(dense):
-            return effort
-        if not (isinstance(self.mu, str) and self.mu == "auto"):
-            raise ValueError(f'mu is for rendering="sparse"; got {shown(self.mu)} with "dense": drop it.')
-        for name, usual in _USUAL_EFFORT.items():
-            if effort[name] != usual:
-                raise ValueError(
-                    f'{name} is for rendering="sparse"; got {shown(effort[name])} with "dense": leave it at {usual!r}.'
-                )
-        return effort
-
-    def _folds(self) -> int | None:
-        """The requested number of folds; None for as many as the pairs and time allow."""
-        folds = self.held_out
-        if isinstance(folds, str) and folds == "auto":
-            return None
-        if isinstance(folds, bool) or not isinstance(folds, Integral) or folds < 0 or folds == 1:
-            raise ValueError(
-                f'held_out must be "auto", 0 or an integer of at least 2; got {shown(folds)}: pass 2 or more folds, '
-                "since each is left out of a fit to the others, or 0 to leave nothing out."
-            )
-        return int(folds)
-
-
-def _warn_of_shortcomings(fit: Fit, settings: Settings) -> None:
-    found = len(fit.converged)
-    if found < fit.n_asked:
-        warn(
-            f"the views share {found} of {setting('n_components', fit.n_asked)} factors; set "
-            f"{setting('n_components', found)}.",
-            ConvergenceWarning,
-        )
-    if not fit.factors_converged:
-        remedy = f"ask for fewer components, or raise {setting('ridge')}"
-        warn(f"the factors did not converge; {remedy}.", ConvergenceWarning)
-    for sentence in fit.unsolved:
-        warn(sentence, ConvergenceWarning)
-    empty = sum(not all(weights[:, j].any() for weights in fit.weights) for j in range(found))
-    if empty:
-        warn(
-            f"{empty} of {found} components have no weight in one of the views; lower {setting('mu')}.",
-            EmptyComponentWarning,
-        )
-    if settings.is_counted and found == constants.MOST_COMPONENTS:
-        warn(
-            f"{setting('n_components', 'auto')} stopped at {found}, the most that it looks for, and the pairs may "
-            f"share more; give {setting('n_components')} as a number to have more.",
-            DataWarning,
-        )
-    if fit.held_out is not None and is_doubtful(fit.held_out.p_value):
-        warn(verdict(fit.held_out.p_value, fit.prepared.groups), EvidenceWarning)
+        return self._fit_pair(X, Y, groups)

@@ -209,19 +209,20 @@ def is_doubtful(p_value: float) -> bool:
     return p_value > constants.CHANCE
 
 
-def verdict(p_value: float, groups: Groups) -> str:
+def verdict(p_value: float, groups: Groups, n_views: int = 2) -> str:
     """The result of the test, and what follows from it, in a sentence."""
+    pair = "pair" if n_views == 2 else "sample"
+    views = f"the {'two' if n_views == 2 else n_views} views of a {pair}"
+    both = "both sides of each pair" if n_views == 2 else "all views of each sample"
     if isnan(p_value):
-        return f"nothing is known about new pairs: at least {constants.FEWEST_HELD_OUT} are needed to leave any out."
+        return f"nothing is known about new {pair}s: at least {constants.FEWEST_HELD_OUT} are needed to leave any out."
     if not is_doubtful(p_value):
         return (
-            "the pairs share more than chance: the two views of a pair go together better than those of permuted pairs "
+            f"the {pair}s share more than chance: {views} go together better than those of permuted {pair}s "
             f"(p = {p_value:.2g})."
         )
     n = groups.n_groups
-    independent = (
-        counted(n, "pair") if groups.labels is None else f"{counted(groups.n, 'pair')} in {counted(n, 'group')}"
-    )
+    independent = counted(n, pair) if groups.labels is None else f"{counted(groups.n, pair)} in {counted(n, 'group')}"
     n_orders = exp(min(groups.log_orders, 700.0))
     if n_orders < 1 / constants.CHANCE:
         return (
@@ -229,14 +230,12 @@ def verdict(p_value: float, groups: Groups) -> str:
             f"the same size, in {n_orders:.0f} orders, and a p-value of {constants.CHANCE:g} needs "
             f"{1 / constants.CHANCE:.0f}; add groups, or make them equally large."
         )
-    found = (
-        f"the two views of a pair do not go together clearly better than those of permuted pairs (p = {p_value:.2g})"
-    )
+    found = f"{views} do not go together clearly better than those of permuted {pair}s (p = {p_value:.2g})"
     if n < _FEW_GROUPS:
-        return f"these {independent} cannot tell whether they share more than chance: {found}; add pairs."
+        return f"these {independent} cannot tell whether they share more than chance: {found}; add {pair}s."
     return (
-        f"the pairs share no more than chance, as far as {independent} can tell: {found}; check that both sides of "
-        "each pair belong together."
+        f"the {pair}s share no more than chance, as far as {independent} can tell: {found}; check that {both} belong "
+        "together."
     )
 
 

@@ -17,7 +17,7 @@ of all steps stand in constants.py.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
+from itertools import combinations, groupby
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class Fit:
     n_iter : ndarray of int of shape (c,)
     correlations : ndarray of shape (c,)
         Cosine of the views' training scores; of more than two views, the mean over pairs.
+    pair_correlations : ndarray of shape (pairs, c)
+        The same for each pair of views.
     converged : ndarray of bool of shape (c,)
     n_asked : int
         Number of components that were asked for, or counted.
@@ -89,6 +91,7 @@ class Fit:
     certificates: dict[str, np.ndarray]
     n_iter: np.ndarray
     correlations: np.ndarray
+    pair_correlations: np.ndarray
     converged: np.ndarray
     n_asked: int
     factors_converged: bool
@@ -247,7 +250,9 @@ def _result(prepared: Prepared, factors: Factors, renderings: Sequence[Rendering
 
     def cosines() -> np.ndarray:
         report("measuring", 0, 1)
-        return _mean_cosines([scores_of([rendering.view], [rendering.weights]) for rendering in renderings])
+        return _cosines([scores_of([rendering.view], [rendering.weights]) for rendering in renderings])
+
+    of_pairs = from_checkpoint("measures", cosines, lambda found: {"values": found}, lambda stored: stored["values"])
 
     return Fit(
         weights=weights,
@@ -258,9 +263,8 @@ def _result(prepared: Prepared, factors: Factors, renderings: Sequence[Rendering
             for name in ("mu", "objective", "dual_gap", "n_passes")
         },
         n_iter=np.maximum(1, np.max([rendering.n_iter for rendering in renderings], axis=0)),  # for scikit-learn
-        correlations=from_checkpoint(
-            "measures", cosines, lambda found: {"values": found}, lambda stored: stored["values"]
-        ),
+        correlations=of_pairs.mean(axis=0),
+        pair_correlations=of_pairs,
         converged=np.logical_and.reduce([rendering.converged for rendering in renderings]) & factors.converged,
         n_asked=n_asked,
         factors_converged=factors.converged,
@@ -269,15 +273,14 @@ def _result(prepared: Prepared, factors: Factors, renderings: Sequence[Rendering
     )
 
 
-def _mean_cosines(scores: Sequence[Scores]) -> np.ndarray:
-    """Cosine of the views' scores of every component, mean over pairs of views."""
+def _cosines(scores: Sequence[Scores]) -> np.ndarray:
+    """Cosine of the scores of each pair of views, for every component."""
     norms = [np.sqrt(column_products(each, each)) for each in scores]
-    pairs = [(v, u) for u in range(len(scores)) for v in range(u)]
     cosines = []
-    for v, u in pairs:
+    for v, u in combinations(range(len(scores)), 2):
         product = norms[v] * norms[u]
         cosines.append(column_products(scores[v], scores[u]) / np.where(product > 0, product, 1.0))
-    return np.mean(cosines, axis=0)
+    return np.array(cosines)
 
 
 def _loadings(views: Sequence[PreparedView], factors: Factors) -> list[np.ndarray]:

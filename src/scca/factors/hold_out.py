@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ class HeldOut:
         fold finds, rotates and orders its own components: the j-th value is what the j-th strongest component of a fit
         to about this many samples reaches.
     intervals : ndarray of shape (c, 2)
+    pair_correlations : ndarray of shape (pairs, c)
+    pair_intervals : ndarray of shape (pairs, c, 2)
+        The same for each pair of views.
     n_folds : int
         Number of fits.
     p_value : float
@@ -43,6 +47,8 @@ class HeldOut:
 
     correlations: np.ndarray
     intervals: np.ndarray
+    pair_correlations: np.ndarray
+    pair_intervals: np.ndarray
     n_folds: int
     p_value: float = np.nan
 
@@ -63,9 +69,9 @@ def held_out_correlations(
     samples (or groups), 8 of up to 2,000, 5 of more. With 20,000 samples or more there is a single fold. With too few
     samples to leave any out, everything is NaN.
     """
-    nothing = np.full((n_components, 2), np.nan)
     if len(views) < constants.FEWEST_HELD_OUT:
-        return HeldOut(nothing[:, 0], nothing, 0)
+        nothing = np.full((1 + comb(len(views.data), 2), n_components, 2), np.nan)
+        return HeldOut(nothing[0, :, 0], nothing[0], nothing[1:, :, 0], nothing[1:], 0)
     rng = np.random.default_rng(random_state.randint(2**31 - 1))
     repeats = _repeats(views.groups, n_folds, rng)
     splits = [split for repeat in repeats for split in repeat]
@@ -87,15 +93,17 @@ def held_out_correlations(
         fold_of = np.repeat(np.arange(len(folds)), [len(test) for _, test in folds])
         pooled = [np.concatenate(parts) for parts in zip(*here, strict=True)]
         groups = views.groups.chosen(rows)
-        of_pairs = [_correlations(A, B, fold_of, groups) for A, B in combinations(pooled, 2)]
-        z.append(np.mean([centre for centre, _ in of_pairs], axis=0))
-        errors.append(np.mean([error for _, error in of_pairs], axis=0))
+        of_pairs = [_fisher(A, B) for A, B in combinations(pooled, 2)]
+        of_pairs = [tuple(np.mean(each, axis=0) for each in zip(*of_pairs, strict=True)), *of_pairs]
+        z.append([centre for centre, _ in of_pairs])
+        errors.append([_error(influence, fold_of, groups) for _, influence in of_pairs])
     centre, reach = np.mean(z, axis=0), _quantile(views.groups) * np.mean(errors, axis=0)
+    correlations, intervals = np.tanh(centre), np.tanh(np.stack([centre - reach, centre + reach], axis=2))
     p_value = np.nan
     if tested:
         leading = [each[:, : constants.LEADING] for each in found[0]]
         p_value = float(p_values(leading, views.groups.chosen(splits[0][1]), rng)[0])
-    return HeldOut(np.tanh(centre), np.tanh(np.column_stack([centre - reach, centre + reach])), len(splits), p_value)
+    return HeldOut(correlations[0], intervals[0], correlations[1:], intervals[1:], len(splits), p_value)
 
 
 def _repeats(groups: Groups, n_folds: int | None, rng: np.random.Generator) -> list[list[Split]]:
@@ -113,20 +121,27 @@ def _repeats(groups: Groups, n_folds: int | None, rng: np.random.Generator) -> l
     return [[(AllBut(groups.n, test), test) for test in groups.parts(n_folds, rng)] for _ in range(n_repeats)]
 
 
-def _correlations(A: np.ndarray, B: np.ndarray, fold_of: np.ndarray, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
-    """Fisher's z of the correlation of every column of A with that of B, and its error as a claim about new pairs.
+def _fisher(A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Fisher's z of the correlation of every column of A with that of B, and how far each sample moves it.
 
-    With standardised scores a and b, sample i moves z by (a b - r (a^2 + b^2) / 2) / (1 - r^2) / n, so that the
-    variance of z is the sum over groups of their squared sums, whatever the distribution of the scores; its lower bound
-    is the variance for normal scores, 1 / (n - 3). The error is 2.2 times the root of that variance, widened by how
-    much more the folds differ than their samples explain: their fits may have found different components.
+    With scores a and b of mean 0 and unit norm, sample i moves z by (a b - r (a^2 + b^2) / 2) / (1 - r^2).
     """
     A, B = standardized(A), standardized(B)
     r = np.clip(np.einsum("ij,ij->j", A, B), -1 + 1e-12, 1 - 1e-12)
-    influence = (A * B - r / 2 * (A * A + B * B)) / (1 - r * r)
-    variance = np.maximum(np.sum(groups.sums(influence) ** 2, axis=0), 1.0 / max(len(A) - 3, 1))
-    between = _excess_variance(len(A) * influence, fold_of)
-    return np.arctanh(r), np.sqrt(constants.INTERVAL_WIDENING**2 * variance + between)
+    return np.arctanh(r), (A * B - r / 2 * (A * A + B * B)) / (1 - r * r)
+
+
+def _error(influence: np.ndarray, fold_of: np.ndarray, groups: Groups) -> np.ndarray:
+    """The error of z, or of its mean over pairs of views, as a claim about new samples, given how samples move it.
+
+    The variance of z is the sum over groups of their squared sums, whatever the distribution of the scores; its lower
+    bound is the variance for normal scores, 1 / (n - 3). The error is 2.2 times the root of that variance, widened by
+    how much more the folds differ than their samples explain: their fits may have found different components.
+    """
+    n = len(influence)
+    variance = np.maximum(np.sum(groups.sums(influence) ** 2, axis=0), 1.0 / max(n - 3, 1))
+    between = _excess_variance(n * influence, fold_of)
+    return np.sqrt(constants.INTERVAL_WIDENING**2 * variance + between)
 
 
 def _quantile(groups: Groups) -> float:

@@ -73,9 +73,14 @@ class Reading:
     center: bool = True
     weighted: bool = False
     n_features: int | float | None = None
-    meaningless: tuple[bool, ...] = (False, False)
-    low_rank: tuple[dict[str, Any] | None, ...] = (None, None)
+    meaningless: tuple[bool, ...] = ()
+    low_rank: tuple[dict[str, Any] | None, ...] = ()
     n_jobs: int | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.kernels)
+        object.__setattr__(self, "meaningless", self.meaningless or (False,) * count)
+        object.__setattr__(self, "low_rank", self.low_rank or (None,) * count)
 
     def decided(self, views: Views) -> "Reading":
         """The same reading with "auto" replaced by the scaling that suits the data.

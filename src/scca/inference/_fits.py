@@ -72,7 +72,7 @@ class Fits:
                 f"samples; got {model.anchors!r}."
             )
         checked = whole._check_view(X, "X"), whole._check_view(Y, "Y")
-        kernels = whole._is_precomputed("X"), whole._is_precomputed("Y")
+        kernels = whole._is_precomputed(0, 2), whole._is_precomputed(1, 2)
         return cls(
             model=model,
             views=Views(checked, Groups.of(groups, checked[0].shape[0]), precomputed=kernels),

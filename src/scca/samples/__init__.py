@@ -1,4 +1,4 @@
-"""Samples: paired views, groups and folds of them, in memory or in remote blocks."""
+"""Samples: views of them, groups and folds of them, in memory or in remote blocks."""
 
 from ._blocks import Block, Function, RemoteBlocks, SampleValues, added, parts_of, unique
 from ._splits import Split, consecutive_folds, random_folds
@@ -15,11 +15,13 @@ from ._views import (
     remote_blocks_of,
     summed,
     tiles,
+    view_names,
 )
 
 __all__ = [
-    # paired samples
+    # views of the same samples
     "Views",
+    "view_names",
     "Samples",
     "Groups",
     "Split",

@@ -25,11 +25,17 @@ __all__ = [
     "remote_blocks_of",
     "summed",
     "tiles",
+    "view_names",
 ]
 
 _TILE_ENTRIES = 1 << 20  # number of entries that are converted to float64 at a time
 _MOST_COPIED = 1 << 24  # maximum number of entries of an array whose chosen rows are copied
 _READ_WHOLE_RANGE = 0.25  # smallest share of a range of columns for which the whole range is read
+
+
+def view_names(count: int) -> tuple[str, ...]:
+    """The names of views that nobody named: X and Y or, if there are more, view 1, view 2 etc."""
+    return ("X", "Y") if count == 2 else tuple(f"view {v + 1}" for v in range(count))
 
 
 class Samples(NamedTuple):
@@ -62,9 +68,15 @@ class Views:
 
     data: tuple[Any, ...]
     groups: "Groups"
-    names: tuple[str, ...] = ("X", "Y")
-    precomputed: tuple[bool, ...] = (False, False)
-    orders: tuple[np.ndarray | None, ...] = (None, None)
+    names: tuple[str, ...] = ()
+    precomputed: tuple[bool, ...] = ()
+    orders: tuple[np.ndarray | None, ...] = ()
+
+    def __post_init__(self) -> None:
+        count = len(self.data)
+        usual = {"names": view_names(count), "precomputed": (False,) * count, "orders": (None,) * count}
+        for name, value in usual.items():
+            object.__setattr__(self, name, getattr(self, name) or value)
 
     def __len__(self) -> int:
         return self.data[0].shape[0]

@@ -52,10 +52,10 @@ class _Search(PairedTransformer):
         """Parameters that differ from fold to fold."""
         return {}
 
-    def _fit(self, X: MatrixLike, Y: MatrixLike, groups: Any = None) -> Self:
+    def _fit_pair(self, X: MatrixLike, Y: MatrixLike, groups: Any = None) -> Self:
         settings, candidates, scoring = self._settings(), self._candidates(), self._check_search()
         with silenced(DataWarning):  # the last fit, to all pairs, gives such warnings
-            views, features = self._training(X, Y, groups, settings)
+            views, features = self._training({"X": X, "Y": Y}, groups, settings)
         common = self._common_params(views)
         folds = consecutive_folds(self.cv, len(views), groups=views.groups)
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
@@ -258,7 +258,7 @@ class SparseCCACV(_Search, SparseCCA):
 
     def fit(self, X: MatrixLike, Y: MatrixLike, *, groups: ArrayLike | None = None) -> Self:
         """Choose the penalties and learn the components of paired samples; parameters as for `SparseCCA.fit`."""
-        return self._fit(X, Y, groups)
+        return self._fit_pair(X, Y, groups)
 
     def _candidates(self) -> list[Multipliers]:
         no_mu = "the dense rendering, which has no penalties" if all(self._dense_views()) else ""
@@ -359,7 +359,7 @@ class AnchoredCCACV(_Search, AnchoredCCA):
 
     def fit(self, X: MatrixLike, Y: MatrixLike) -> Self:
         """Choose the penalties and learn the components of paired samples; parameters as for `AnchoredCCA.fit`."""
-        return self._fit(X, Y)
+        return self._fit_pair(X, Y)
 
     def _candidates(self) -> list[Multipliers]:
         mus = _multipliers_to_try(self.mu_factors, "mu_factors", _MU_FACTORS, "")

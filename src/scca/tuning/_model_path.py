@@ -149,7 +149,7 @@ def model_path(
     """
     model = _checked_copy(model)
     settings = model._settings()
-    views, _ = model._training(X, Y, groups, settings)
+    views, _ = model._training({"X": X, "Y": Y}, groups, settings)
     folds = consecutive_folds(cv if groups is not None else _random_folds(cv, model), len(views), groups=views.groups)
     prepared = model.prepare_views(views)
     n_components = count_components(prepared, model._bounded(settings, views))
