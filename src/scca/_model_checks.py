@@ -1,5 +1,6 @@
 """Checks that the parts of a loaded model fit together, as those of a fitted model do."""
 
+from math import comb
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,10 @@ import scipy.sparse as sp
 from ._checks import check_choice, check_count, check_flag, check_keywords, shown
 from ._data import check_matrix
 from ._sparse import check_structure
-from .estimators import AnchoredCCA, SparseCCA
-from .text import BilingualModel, TextVectorizer
+from .estimators import AnchoredCCA, MultiSparseCCA, PairedTransformer, SparseCCA
+from .kinds import Kind, TextVectorizer
+from .model import Model
+from .text import BilingualModel, TextModel
 from .views import (
     SCALES,
     Kernel,
@@ -29,107 +32,130 @@ _LARGEST = 1e75  # largest number that samples may be multiplied by, the same as
 
 def check_loaded(model: Any) -> None:
     """Refuse parts of the wrong kind, shape or size, and numbers that are not finite, before anything is computed."""
-    if isinstance(model, BilingualModel):
-        _check_bilingual(model)
+    if isinstance(model, Model):
+        _check_model(model)
     else:
         _check_components(model)
 
 
-def _check_bilingual(model: BilingualModel) -> None:
-    languages, vectorizers, training = model.languages_, model.vectorizers_, model.training_
-    for name, parts, kind in (
-        ("languages_", languages, str),
-        ("vectorizers_", vectorizers, TextVectorizer),
-        ("training_", training, sp.csr_array),
-    ):
-        _require(_is_pair_of(parts, kind), f"{name} is no pair of {kind.__name__}")
-    _require(languages[0] != languages[1], f"both languages are {shown(languages[0])}")
-    scca: Any = model.scca_
-    anchored = isinstance(scca, AnchoredCCA)
-    _require(type(scca) in (SparseCCA, AnchoredCCA), "scca_ is no SparseCCA and no AnchoredCCA")
-    _require(anchored == (model.anchors is not None), "scca_ is not what the anchors say")
-    check_choice(scca.kernel, "kernel", ("linear",))
-    n, c = training[0].shape[0], _check_components(scca)
-    sizes = scca.n_features_in_, scca.n_features_y_
-    for vectorizer, vectors, preparation, size in zip(
-        vectorizers, training, (scca.x_preparation_, scca.y_preparation_), sizes, strict=True
-    ):
-        _check_vectorizer(vectorizer, size)
-        _require(isinstance(preparation, Preparation), "a text is prepared by a kernel")
+def _check_model(model: Model) -> None:
+    names, kinds, training, estimator = model.view_names_, model.kinds_, model.training_, model.estimator_
+    for name, parts, kind in (("view_names_", names, str), ("kinds_", kinds, Kind)):
+        _require(_is_tuple_of(parts, kind), f"{name} is no tuple of {kind.__name__}")
+    n_views = len(names)
+    _require(len(set(names)) == n_views and "" not in names, "two views have the same name, or one has none")
+    _require(
+        isinstance(training, tuple) and len(kinds) == len(training) == n_views, f"not all parts have {n_views} views"
+    )
+    anchored = isinstance(estimator, AnchoredCCA)
+    _require(type(estimator) in (SparseCCA, MultiSparseCCA, AnchoredCCA), "estimator_ is no estimator of views")
+    _require(anchored == (getattr(model, "anchors", None) is not None), "estimator_ is not what the anchors say")
+    if isinstance(model, TextModel):
+        _check_text_model(model)
+    c = _check_components(estimator)
+    _require(len(estimator.view_names_) == n_views, f"estimator_ has not {n_views} views")
+    n, sizes = training[0].shape[0], estimator.n_features_
+    for kind, vectors, size in zip(kinds, training, sizes, strict=True):
+        kind.check_loaded(size)
+        is_sparse = isinstance(vectors, sp.csr_array)
+        _require(is_sparse or isinstance(vectors, np.ndarray), "training_ holds something else than matrices")
         _require(vectors.shape == (n, size), f"training_ has shape {vectors.shape}, not {(n, size)}")
-        _check_numbers(vectors.data, "training_", (None,))
-        check_structure(vectors, "training_")
-    texts = model.texts_
-    _require(texts is None or _are_texts(texts, n), f"texts_ is not None, nor a list of {n} texts")
+        _check_numbers(vectors.data if is_sparse else vectors, "training_", (None,) if is_sparse else (n, size))
+        if is_sparse:
+            check_structure(vectors, "training_")
+    samples = model.samples_
+    _require(
+        samples is None
+        or (
+            isinstance(samples, tuple)
+            and len(samples) == n_views
+            and all(each is None or _are_texts(each, n) for each in samples)
+        ),
+        f"samples_ is neither None nor lists of {n} texts",
+    )
     _check_numbering(model, n)
 
-    each = (c,) if anchored else (2, c)
-    shapes = {
-        "x_weights_": (sizes[0], c),
-        "y_weights_": (n if anchored else sizes[1], c),
-        "mu_": each,
-        "dual_gap_": each,
-    }
-    shapes |= (
-        {"anchors_": (c,), "gamma_": (c,)} if anchored else {"x_loadings_": (sizes[0], c), "y_loadings_": (sizes[1], c)}
-    )
-    for name, shape in shapes.items():
-        _check_array(getattr(scca, name), name, shape)
+    each = (c,) if anchored else (n_views, c)
+    for name in ("mu_", "dual_gap_"):
+        _check_array(getattr(estimator, name), name, each)
     if anchored:
-        _check_array(scca.anchors_, "anchors_", (c,), kinds="i")
-
-
-def _check_numbering(model: BilingualModel, n: int) -> None:
-    """Check the numbers of the stored documents; files of earlier versions store all documents."""
-    if not hasattr(model, "n_documents_"):
-        model.n_documents_, model.document_numbers_ = n, None
-    total, numbers = model.n_documents_, model.document_numbers_
-    check_count(total, "n_documents_", least=n)
-    if numbers is None:
-        _require(total == n, f"{n} of {total} documents are stored, without their numbers")
+        _check_array(estimator.weights_[0], "weights_", (sizes[0], c))
+        _check_array(estimator.weights_[1], "weights_", (n, c))
+        _check_array(estimator.gamma_, "gamma_", (c,))
+        _check_array(estimator.anchors_, "anchors_", (c,), kinds="i")
         return
-    _check_array(numbers, "document_numbers_", (n,), kinds="i")
-    _require(bool((np.diff(numbers) > 0).all()) and numbers[0] >= 0 and numbers[-1] < total, "wrong document_numbers_")
+    for v, size in enumerate(sizes):
+        if isinstance(estimator.preparations_[v], Preparation):
+            _check_array(estimator.weights_[v], "weights_", (size, c))
+        _check_array(estimator.loadings_[v], "loadings_", estimator.weights_[v].shape)
 
 
-def _check_vectorizer(vectorizer: TextVectorizer, size: int) -> None:
-    vectorizer.check_settings()
-    words = vectorizer.words_
-    _require(isinstance(words, np.ndarray) and _are_texts(list(words), size), f"words_ are not {size} texts")
-    _require(len(set(words)) == size, "a word stands twice in words_")
-    _check_numbers(vectorizer.idf_, "idf_", (size,))
+def _check_text_model(model: TextModel) -> None:
+    check_choice(model.estimator_.kernel, "kernel", ("linear",))
+    _require(_is_tuple_of(model.kinds_, TextVectorizer), "kinds_ is no tuple of TextVectorizer")
+    _require(len(model.kinds_) == 2 or not isinstance(model, BilingualModel), "a bilingual model has not 2 views")
+    prepared = model.estimator_.preparations_
+    _require(all(isinstance(each, Preparation) for each in prepared), "a text is prepared by a kernel")
+
+
+def _check_numbering(model: Model, n: int) -> None:
+    """Check the numbers of the stored samples."""
+    total, numbers = model.n_samples_, model.sample_numbers_
+    check_count(total, "n_samples_", least=n)
+    if numbers is None:
+        _require(total == n, f"{n} of {total} samples are stored, without their numbers")
+        return
+    _check_array(numbers, "sample_numbers_", (n,), kinds="i")
+    _require(bool((np.diff(numbers) > 0).all()) and numbers[0] >= 0 and numbers[-1] < total, "wrong sample_numbers_")
 
 
 def _check_components(model: Any) -> int:
-    """The number of components of an estimator of two views."""
+    """The number of components of an estimator."""
     c = check_count(model.n_components_, "n_components_", least=0)
-    for view, prefix, count, names in (
-        ("X", "x", model.n_features_in_, getattr(model, "feature_names_in_", None)),
-        ("Y", "y", model.n_features_y_, getattr(model, "feature_names_y_", None)),
-    ):
+    names = model.view_names_
+    _require(isinstance(names, list) and len(names) >= 2 and _are_texts(names, len(names)), "view_names_ are no texts")
+    _require(not isinstance(model, PairedTransformer) or len(names) == 2, "an estimator of pairs has not 2 views")
+    by_view = ("weights_", "scales_", "preparations_", "feature_weights_", "kernel_errors_", "n_features_")
+    more = tuple(name for name in ("loadings_", "rotations_") if hasattr(model, name))
+    for name in (*by_view, *more, "feature_names_", "_projectors"):
+        parts = getattr(model, name)
+        _require(isinstance(parts, list) and len(parts) == len(names), f"{name} has no entry for each view")
+    for v, view in enumerate(names):
+        count, known = model.n_features_[v], model.feature_names_[v]
         check_count(count, "the number of features")
         _require(
-            names is None or _are_texts(list(names), count), f"the names of features of {view} are not {count} texts"
+            known is None or _are_texts(list(known), count), f"the names of features of {view} are not {count} texts"
         )
-        projector = model._projectors[view]
+        projector = model._projectors[v]
         _require(isinstance(projector, Projector), "a projector is something else")
         rows = _check_preparation(projector.preparation, count)
         _check_numbers(projector.directions, "directions", (rows, c))
-        _check_preparation(getattr(model, f"{prefix}_preparation_"), count)
-        _check_numbers(getattr(model, f"{prefix}_weights_"), f"{prefix}_weights_", (None, c))
-        error = getattr(model, f"{prefix}_kernel_error_", 0.0)
-        _require(_is_number(error), f"{prefix}_kernel_error_ is {shown(error)}")
-        if hasattr(model, f"{prefix}_rotations_"):
-            _check_numbers(getattr(model, f"{prefix}_rotations_"), f"{prefix}_rotations_", (None, c))
-    for name in ("correlations_", "held_out_correlations_", "canonical_values_"):
-        if name == "correlations_" or hasattr(model, name):
-            _check_array(getattr(model, name), name, (c,))
-    if hasattr(model, "held_out_intervals_"):
-        _check_array(model.held_out_intervals_, "held_out_intervals_", (c, 2))
-    _require(isinstance(getattr(model, "verdict_", ""), str), "verdict_ is no text")
-    for name in ("x_scale_", "y_scale_"):
-        check_choice(getattr(model, name), name, SCALES)
+        _check_preparation(model.preparations_[v], count)
+        for name in ("weights_", *more):
+            _check_numbers(getattr(model, name)[v], name, (None, c))
+        error = model.kernel_errors_[v]
+        _require(error is None or _is_number(error), f"the error of a kernel is {shown(error)}")
+        check_choice(model.scales_[v], "scales_", SCALES)
+    _check_evidence(model, len(names), c)
     return c
+
+
+def _check_evidence(model: Any, n_views: int, c: int) -> None:
+    pairs = comb(n_views, 2)
+    shapes: dict[str, tuple[int | None, ...]] = {
+        "correlations_": (c,),
+        "held_out_correlations_": (c,),
+        "canonical_values_": (c,),
+        "held_out_intervals_": (c, 2),
+        "pair_correlations_": (pairs, c),
+        "held_out_pair_correlations_": (pairs, c),
+        "held_out_pair_intervals_": (pairs, c, 2),
+    }
+    for name, shape in shapes.items():
+        if name == "correlations_" or hasattr(model, name):
+            _check_array(getattr(model, name), name, shape)
+    _require(isinstance(getattr(model, "verdict_", ""), str), "verdict_ is no text")
+    _require(isinstance(getattr(model, "provenance_", {}), dict), "provenance_ is no dictionary")
 
 
 def _check_preparation(preparation: Any, count: int) -> int:
@@ -243,8 +269,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and abs(value) <= _LARGEST
 
 
-def _is_pair_of(parts: Any, kind: type) -> bool:
-    return isinstance(parts, tuple) and len(parts) == 2 and all(isinstance(part, kind) for part in parts)
+def _is_tuple_of(parts: Any, kind: type) -> bool:
+    return isinstance(parts, tuple) and len(parts) >= 2 and all(isinstance(part, kind) for part in parts)
 
 
 def _are_texts(texts: Any, count: int) -> bool:

@@ -28,8 +28,10 @@ from ._files import atomic_write
 from ._model_checks import check_loaded
 from ._sparse import check_structure
 from ._version import __version__
-from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, SparseCCA
-from .text import BilingualModel, TextVectorizer
+from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, MultiSparseCCA, PairedTransformer, SparseCCA
+from .kinds import Kind, TextVectorizer, registered
+from .model import Model
+from .text import BilingualModel, TextModel
 from .tuning import AnchoredCCACV, SparseCCACV
 from .views import (
     UNIT,
@@ -45,8 +47,8 @@ from .views import (
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "scca-model", 4
-_READ_VERSIONS = (2, 3, VERSION)  # versions of the format that can be read
+FORMAT, VERSION = "scca-model", 5
+_READ_VERSIONS = (2, 3, 4, VERSION)  # versions of the format that can be read
 _MANIFEST = "manifest.json"
 _STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -55,11 +57,13 @@ _BYTES_AT_ONCE = 2**20  # number of bytes unpacked at a time
 _MOST_PARTS = 100_000  # maximum number of lists and dictionaries in a manifest
 _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _MOST_QUOTED = 200  # maximum number of characters of the writer's name in a message
-_MODELS = {cls.__name__: cls for cls in (SparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA, BilingualModel)}
+_ESTIMATORS = (SparseCCA, MultiSparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA)
+_MODELS: dict[str, Any] = {cls.__name__: cls for cls in (*_ESTIMATORS, Model, TextModel, BilingualModel)}
 _LOW_RANK = (LowRankKernel, LowRankPreparation, Landmarks, RandomFeatures)
 _PREPARING = (Preparation, KernelPreparation, Norm)
-_PARTS = {cls.__name__: cls for cls in (TextVectorizer, Projector, *_PREPARING, Kernel, *_LOW_RANK)}
+_PARTS = {cls.__name__: cls for cls in (Projector, *_PREPARING, Kernel, *_LOW_RANK)}
 _CLASSES: dict[str, Any] = {**_MODELS, **_PARTS}
+_OLD_CLASSES: dict[str, Any] = {"TextVectorizer": TextVectorizer}  # up to format 4; now a kind
 
 
 class ModelFileError(ValueError):
@@ -73,16 +77,18 @@ def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> Non
 
     Parameters
     ----------
-    model : SparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA or BilingualModel
+    model : Model, TextModel, BilingualModel, or an estimator: SparseCCA, MultiSparseCCA, SparseCCACV, AnchoredCCA, \
+            AnchoredCCACV, KernelCCA
     path : str or Path
         Usually with the suffix `.scca`.
     texts : bool, default=True
-        False leaves the training documents out of a bilingual model's file; their vectors stay, for `generate`.
+        False leaves the training documents, and labels of rows, of all views out of a model's file; the matrices of the
+        training samples stay, for `generate`.
     """
     if type(model) not in _MODELS.values():
         raise TypeError(f"save takes one of {', '.join(_MODELS)}; got a {type(model).__name__}.")
     check_is_fitted(model)
-    writer = _Writer(leave_out=() if texts else ("texts_",))
+    writer = _Writer(leave_out=() if texts else ("samples_",))
     tree = writer.encode(model)
     manifest = {"format": FORMAT, "version": VERSION, "written_by": f"scca {__version__}", "model": tree}
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
@@ -170,6 +176,8 @@ class _Writer:
             return [self.encode(item) for item in value]
         if isinstance(value, dict):
             return {"$dict": {key: self.encode(item) for key, item in value.items()}}
+        if isinstance(value, Kind):
+            return {"$kind": value.kind, "state": self._state(value)}
         if type(value).__name__ in _CLASSES and type(value) is _CLASSES[type(value).__name__]:
             return {"$object": type(value).__name__, "state": self._state(value)}
         raise TypeError(
@@ -263,12 +271,15 @@ class _Reader:
         return self._object(tree)
 
     def _object(self, tree: Any) -> Any:
-        cls = _CLASSES[tree["$object"]]
+        cls = self._kind(tree["$kind"]) if "$kind" in tree else _OLD_CLASSES.get(tree["$object"])
+        cls = _CLASSES[tree["$object"]] if cls is None else cls
         state = {name: self._decode(item) for name, item in tree["state"].items()}
         if self._manifest["version"] < 3:
             state = _from_format_2(cls, state)
-        if self._manifest["version"] < VERSION:
+        if self._manifest["version"] < 4:
             cls, state = _from_format_3(cls, state)
+        if self._manifest["version"] < VERSION:
+            state = _from_format_4(cls, state)
         if not issubclass(cls, BaseEstimator):
             return cls(**state)
         known = cls().get_params(deep=False)
@@ -279,6 +290,15 @@ class _Reader:
             if name not in known:
                 setattr(made, name, value)
         return made
+
+    def _kind(self, name: Any) -> type[Kind]:
+        kinds = registered()
+        if name not in kinds:
+            raise ModelFileError(
+                f"{self._path} has a view of the kind {shown(name)}, which is not known here; import the package that "
+                "defines it."
+            )
+        return kinds[name]
 
     def _array(self, name: str) -> np.ndarray:
         if name not in self._arrays:  # an array that several parts share is read only once
@@ -353,6 +373,42 @@ def _from_format_3(cls: type, state: dict[str, Any]) -> tuple[type, dict[str, An
         state.pop("gamma_factor_", None)
     known = {*cls().get_params(deep=False), "_projectors"}  # the other parameters are gone
     return cls, {name: value for name, value in state.items() if name in known or name.endswith("_")}
+
+
+def _from_format_4(cls: type, state: dict[str, Any]) -> dict[str, Any]:
+    """The current state of an object: up to format 4 a model had two views, X and Y, or two languages."""
+    if issubclass(cls, BilingualModel):
+        texts, numbers = state.pop("texts_"), state.pop("document_numbers_", None)
+        n_samples = state.pop("n_documents_", state["training_"][0].shape[0])  # the first files store all documents
+        for before, after in (("languages_", "view_names_"), ("vectorizers_", "kinds_"), ("scca_", "estimator_")):
+            state[after] = state.pop(before)
+        return state | {"samples_": (None, texts), "n_samples_": n_samples, "sample_numbers_": numbers}
+    if not issubclass(cls, PairedTransformer):
+        return state
+    both = {name: [state.pop(x, None), state.pop(y, None)] for name, (x, y) in _BOTH.items()}
+    both = {name: pair for name, pair in both.items() if name in _ALWAYS or pair != [None, None]}
+    projectors = [state.pop("_projectors")[name] for name in "XY"]
+    state |= both | {"view_names_": ["X", "Y"], "_projectors": projectors}
+    if issubclass(cls, SparseCCA):
+        state |= {"view_pairs_": [(0, 1)], "pair_correlations_": state["correlations_"][None]}
+    for name in ("held_out_correlations_", "held_out_intervals_"):
+        if name in state:
+            state[name.replace("held_out_", "held_out_pair_")] = state[name][None]
+    return state
+
+
+_BOTH = {
+    "weights_": ("x_weights_", "y_weights_"),
+    "loadings_": ("x_loadings_", "y_loadings_"),
+    "rotations_": ("x_rotations_", "y_rotations_"),
+    "scales_": ("x_scale_", "y_scale_"),
+    "preparations_": ("x_preparation_", "y_preparation_"),
+    "feature_weights_": ("x_feature_weights_", "y_feature_weights_"),
+    "kernel_errors_": ("x_kernel_error_", "y_kernel_error_"),
+    "n_features_": ("n_features_in_", "n_features_y_"),
+    "feature_names_": ("feature_names_in_", "feature_names_y_"),
+}
+_ALWAYS = ("feature_weights_", "kernel_errors_", "feature_names_", "scales_")  # lists even without any value
 
 
 def _drop_penalty(state: dict[str, Any], name: str) -> None:

@@ -1,4 +1,4 @@
-"""Translation of words by a bilingual model: of given words, or of all words as a word list."""
+"""Translation of words by a model of text: of given words, or of all words as a word list."""
 
 import difflib
 from collections.abc import Callable
@@ -12,135 +12,161 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count, shown
 from .._wording import setting
+from ..model import Model
 from ..parallel import Progress
-from ..views import Preparation
 from ._lexicon import Lexicographer
 from ._results import Translation, WordPair
-from ._vectorizer import TextVectorizer
+from ._text_views import text_numbers, text_target, text_view, usable_words
 
-__all__ = ["Translating", "UnknownWordError"]
+__all__ = ["UnknownWordError", "Words", "lexicon", "translate"]
 
 Words = list[str] | tuple[str, ...] | np.ndarray
 
-# the lexicographer of each model, with the training documents it was made from; not part of model files and copies
+# the lexicographers of each model by the numbers of both views, with the training documents they were made from; not
+# part of model files and copies
 _LEXICOGRAPHERS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 
 
 class UnknownWordError(ValueError):
-    """A word that the model does not know, or that both languages have."""
+    """A word that the model does not know, or that several languages have."""
 
 
-class Translating:
-    """The part of a fitted `BilingualModel` that translates words."""
+@overload
+def translate(model: Model, word: str, *, source: str | None = None, target: str | None = None) -> Translation: ...
 
-    n_words: str | int | float | None
-    languages_: tuple[str, ...]
-    vectorizers_: tuple[TextVectorizer, ...]
-    training_: tuple[sp.csr_array, sp.csr_array]
 
-    # `BilingualModel` defines these
-    _side: Callable[[str], int]
-    _preparation: Callable[[int], Preparation]
+@overload
+def translate(
+    model: Model, word: Words, *, source: str | None = None, target: str | None = None
+) -> list[Translation]: ...
 
-    @overload
-    def translate(self, word: str, *, source: str | None = None) -> Translation: ...
 
-    @overload
-    def translate(self, word: Words, *, source: str | None = None) -> list[Translation]: ...
+def translate(
+    model: Model, word: str | Words, *, source: str | None = None, target: str | None = None
+) -> Translation | list[Translation]:
+    """Translations of a word, or of each word of a list, by links between all words of the training documents.
 
-    def translate(self, word: str | Words, *, source: str | None = None) -> Translation | list[Translation]:
-        """Translations of a word, or of each word of a list, by links between all words of the training documents.
+    Parameters
+    ----------
+    model : Model
+        With at least two views of text.
+    word : str or list of str
+        A single unknown word is refused; in a list it gives a result with `known=False`.
+    source, target : str, optional
+        The languages of the words and of their translations; by default the one that has the word, and the only other
+        one.
 
-        `source` is the language of the words, by default the one that has the word. A single unknown word is refused;
-        in a list it gives a result with `known=False`.
-        """
-        check_is_fitted(self)
-        if isinstance(word, str):
-            return self._translate(word, source)
-        if source is not None:
-            self._side(source)  # refuses an unknown language once for all words
-        found = []
-        for one in word:
-            try:
-                found.append(self._translate(one, source))
-            except UnknownWordError as error:
-                found.append(Translation(one, known=False, note=str(error)))
-        return found
+    Returns
+    -------
+    Translation or list of Translation
+    """
+    texts = text_numbers(model)
+    if source is not None:
+        text_view(model, source)  # refuses an unknown language once for all words
+    if target is not None:
+        text_view(model, target)
+    elif len(texts) > 2:
+        names = ", ".join(model.view_names_[v] for v in texts)
+        raise ValueError(f"{setting('target')} must be one of {names}; name the language of the translations.")
+    if isinstance(word, str):
+        return _translate(model, word, source, target)
+    found = []
+    for one in word:
+        try:
+            found.append(_translate(model, one, source, target))
+        except UnknownWordError as error:
+            found.append(Translation(one, known=False, note=str(error)))
+    return found
 
-    def lexicon(
-        self,
-        *,
-        source: str | None = None,
-        least: int = 2,
-        trust: float = 0.0,
-        top: int = 5,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> list[WordPair]:
-        """A word list: the mate of each word of a language, most trusted first, then most frequent.
 
-        Parameters
-        ----------
-        source : str, optional
-            The language whose words are listed; by default the first.
-        least : int, default=2
-            Words in fewer training documents are left out.
-        trust : float, default=0.0
-            Entries with less trust, the estimated probability of being right, are left out.
-        top : int, default=5
-            Maximum number of mates per word, the best included.
-        progress : callable, optional
-            Called with the number of steps done and the total.
-        """
-        side = 0 if source is None else self._side(source)
-        least, top = check_count(least, "least"), check_count(top, "top")
-        if not isinstance(trust, Real) or not 0 <= trust <= 1:
-            raise ValueError(f"trust must be a number from 0 to 1; got {shown(trust)}.")
-        check_is_fitted(self)
-        entries = self._lexicographer(progress).entries(side, top)
-        kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
-        return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
+def lexicon(
+    model: Model,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    least: int = 2,
+    trust: float = 0.0,
+    top: int = 5,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[WordPair]:
+    """A word list: the mate of each word of a language in another, most trusted first, then most frequent.
 
-    def _lexicographer(self, progress: Progress | None = None) -> Lexicographer:
-        """The links between all words, computed once per fit."""
-        training, made = _LEXICOGRAPHERS.get(self, (None, None))
-        if made is None or training is not self.training_:
-            views = [self.training_[side] @ sp.diags_array(self._usable_words(side).astype(float)) for side in (0, 1)]
-            made = Lexicographer(views, [vectorizer.words_ for vectorizer in self.vectorizers_], progress)
-            _LEXICOGRAPHERS[self] = (self.training_, made)
-        return made
+    Parameters
+    ----------
+    model : Model
+        With at least two views of text.
+    source, target : str, optional
+        The language whose words are listed, and that of their mates; by default the first, and the only other one.
+    least : int, default=2
+        Words in fewer training documents are left out.
+    trust : float, default=0.0
+        Entries with less trust, the estimated probability of being right, are left out.
+    top : int, default=5
+        Maximum number of mates per word, the best included.
+    progress : callable, optional
+        Called with the number of steps done and the total.
 
-    def _translate(self, word: str, source: str | None) -> Translation:
-        side, position = self._position(word, source)
-        languages = self.languages_[side], self.languages_[1 - side]
-        spelt = str(self.vectorizers_[side].words_[position])
-        documents = int(np.count_nonzero(self.training_[side][:, [position]].toarray()))
-        entry = self._lexicographer().entry(side, position)
-        if entry is None:  # the mates of its documents have no word
-            return Translation(spelt, *languages, documents=documents)
-        return Translation(spelt, *languages, entry.mates, documents, entry.trust)
+    Returns
+    -------
+    list of WordPair
+    """
+    check_is_fitted(model)
+    v = text_numbers(model)[0] if source is None else text_view(model, source)
+    u = text_target(model, v, target)
+    least, top = check_count(least, "least"), check_count(top, "top")
+    if not isinstance(trust, Real) or not 0 <= trust <= 1:
+        raise ValueError(f"trust must be a number from 0 to 1; got {shown(trust)}.")
+    lexicographer, side = _lexicographer(model, v, u, progress)
+    entries = lexicographer.entries(side, top)
+    kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
+    return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
 
-    def _position(self, word: str, source: str | None) -> tuple[int, int]:
-        """The side and the column of a word."""
-        if not isinstance(word, str):
-            raise ValueError(f"a word to translate must be a string; got {shown(word)}.")
-        sides = (0, 1) if source is None else (self._side(source),)
-        usable = {side: self._usable_words(side) for side in sides}
-        columns = {side: self.vectorizers_[side].position(word) for side in sides}
-        found = {side: column for side, column in columns.items() if column is not None and usable[side][column]}
-        if len(found) == 1:
-            return next(iter(found.items()))
-        if found:
-            raise UnknownWordError(
-                f"{shown(word)} is a word of both {' and '.join(self.languages_)}; name its language with "
-                f"{setting('source')}."
-            )
-        known = [str(name) for side in sides for name in self.vectorizers_[side].words_[usable[side]]]
-        close = difflib.get_close_matches(word.lower(), known, n=3)
-        hint = f"did you mean {', '.join(close)}?" if close else "try another word."
-        raise UnknownWordError(f"{shown(word)} is none of the {len(known)} words the model knows; {hint}")
 
-    def _usable_words(self, side: int) -> np.ndarray:
-        """Which words may be translated and generated: all, unless `n_words` limits them."""
-        limited = self.n_words is not None and not isinstance(self.n_words, str)
-        weights = self._preparation(side).feature_weights if limited else None
-        return np.ones(len(self.vectorizers_[side].words_), dtype=bool) if weights is None else weights != 0
+def _lexicographer(model: Model, v: int, u: int, progress: Progress | None = None) -> tuple[Lexicographer, int]:
+    """The links between all words of two views, computed once per fit, and which side of them view v is."""
+    pair = min(v, u), max(v, u)
+    training, made = _LEXICOGRAPHERS.get(model, (None, {}))
+    if training is not model.training_:
+        made = {}
+        _LEXICOGRAPHERS[model] = (model.training_, made)
+    if pair not in made:
+        views = [model.training_[w] @ sp.diags_array(usable_words(model, w).astype(float)) for w in pair]
+        made[pair] = Lexicographer(views, [model.kinds_[w].words_ for w in pair], progress)
+    return made[pair], pair.index(v)
+
+
+def _translate(model: Model, word: str, source: str | None, target: str | None) -> Translation:
+    v, position = _position(model, word, source, target)
+    u = text_target(model, v, target)
+    languages = model.view_names_[v], model.view_names_[u]
+    spelt = str(model.kinds_[v].words_[position])
+    documents = int(np.count_nonzero(model.training_[v][:, [position]].toarray()))
+    lexicographer, side = _lexicographer(model, v, u)
+    entry = lexicographer.entry(side, position)
+    if entry is None:  # the mates of its documents have no word
+        return Translation(spelt, *languages, documents=documents)
+    return Translation(spelt, *languages, entry.mates, documents, entry.trust)
+
+
+def _position(model: Model, word: str, source: str | None, target: str | None) -> tuple[int, int]:
+    """The view and the column of a word, which is not of the language that it is translated to."""
+    if not isinstance(word, str):
+        raise ValueError(f"a word to translate must be a string; got {shown(word)}.")
+    if source is not None:
+        views = [text_view(model, source)]
+    else:
+        views = [v for v in text_numbers(model) if model.view_names_[v] != target]
+    usable = {v: usable_words(model, v) for v in views}
+    columns = {v: model.kinds_[v].position(word) for v in views}
+    found = {v: column for v, column in columns.items() if column is not None and usable[v][column]}
+    if len(found) == 1:
+        return next(iter(found.items()))
+    if found:
+        names = [model.view_names_[v] for v in found]
+        raise UnknownWordError(
+            f"{shown(word)} is a word of both {' and '.join(names)}; name its language with {setting('source')}."
+        )
+    known = [str(name) for v in views for name in model.kinds_[v].words_[usable[v]]]
+    close = difflib.get_close_matches(word.lower(), known, n=3)
+    hint = f"did you mean {', '.join(close)}?" if close else "try another word."
+    raise UnknownWordError(f"{shown(word)} is none of the {len(known)} words the model knows; {hint}")

@@ -1,20 +1,23 @@
-"""Documents as TF-IDF vectors, kept sparse."""
+"""Text: documents as TF-IDF vectors over their words, kept sparse."""
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import DataWarning, check_count, check_flag, shown, warn
+from .._data import check_finite, check_magnitude
 from .._wording import counted, setting
+from ..readers import read_documents
+from ._kind import Kind, register
 
 __all__ = ["TextVectorizer", "WordCounts", "inverse_frequencies", "tokenize"]
 
@@ -28,9 +31,9 @@ def tokenize(text: str) -> list[str]:
     return _word_pattern().findall(text)
 
 
-# sparse vectors cannot become data frames, so `set_output` is off; mypy does not know scikit-learn's keyword
-class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    """TF-IDF vectors: term frequency times log(n / df), for a word in df of the n training documents.
+@register
+class TextVectorizer(Kind):
+    """Documents of a language as TF-IDF vectors: term frequency times log(n / df), for a word in df of n documents.
 
     Texts are normalised to Unicode's composed form (NFC), so that a word has one spelling. A word in every training
     document carries no information (its log is 0) and is left out. The estimators centre and scale, implicitly, so that
@@ -57,6 +60,12 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         The terms, in the order of the columns.
     idf_ : ndarray of shape (n_words,)
     """
+
+    kind = "text"
+    unit, units = "word", "words"
+    sample, samples = "document", "documents"
+    scale = "rows"
+    zeros_say_nothing = True
 
     def __init__(
         self,
@@ -180,6 +189,32 @@ class TextVectorizer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
         check_is_fitted(self)
         columns = np.flatnonzero(self.words_ == self._spelt(word.strip()))
         return int(columns[0]) if len(columns) else None
+
+    @classmethod
+    def suits(cls, samples: Any) -> bool:
+        return isinstance(samples, list | tuple) and bool(samples) and all(isinstance(each, str) for each in samples)
+
+    @property
+    def feature_names_(self) -> np.ndarray:
+        return self.words_
+
+    def labels(self, samples: Iterable[str]) -> list[str] | None:
+        return list(samples)
+
+    def read(self, path: Path) -> list[str]:
+        """The lines of a text file."""
+        return read_documents(path)
+
+    def check_loaded(self, n_features: int) -> None:
+        self.check_settings()
+        super().check_loaded(n_features)
+        if len(set(self.words_)) != n_features:
+            raise ValueError("a word stands twice in words_")
+        idf = self.idf_
+        if not (isinstance(idf, np.ndarray) and idf.dtype.kind == "f" and idf.shape == (n_features,)):
+            raise ValueError(f"idf_ is no array of {n_features} numbers")
+        check_finite(idf[:, None], "idf_")
+        check_magnitude(idf[:, None], "idf_")
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """The words, one per column of the vectors."""
