@@ -1,4 +1,4 @@
-"""Sparse canonical correlation analysis: what two views of the same samples share, by few features of each.
+"""Sparse canonical correlation analysis: what two or more views of the same samples share, by few features of each.
 
 >>> import scca
 >>> X, Y = scca.datasets.make_planted(100, 40, 30, random_state=0).views
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from . import anchored, datasets, distributed, inference, retrieval, text
+    from . import anchored, datasets, distributed, inference, kinds, retrieval, text
     from ._checks import DataWarning, EmptyComponentWarning, EvidenceWarning
     from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, MultiSparseCCA, SparseCCA
+    from .model import Model
     from .persistence import load, save
+    from .results import Result
     from .solver import ComponentResult, component_path, solve_component
     from .tuning import AnchoredCCACV, ModelPath, SparseCCACV, model_path
     from .views import Kernel
@@ -30,6 +32,9 @@ __all__ = [
     "KernelCCA",
     "Kernel",
     "LowRankKernel",
+    # a model of named views of any kinds, and what any model learnt
+    "Model",
+    "Result",
     # one model at many penalties
     "model_path",
     "ModelPath",
@@ -42,6 +47,7 @@ __all__ = [
     "retrieval",
     "anchored",
     "inference",
+    "kinds",
     "text",
     "distributed",
     # model files
@@ -65,6 +71,8 @@ _HOMES = {
     "AnchoredCCA": "estimators",
     "AnchoredCCACV": "tuning",
     "Kernel": "views",
+    "Model": "model",
+    "Result": "results",
     "EmptyComponentWarning": "_checks",
     "model_path": "tuning",
     "ModelPath": "tuning",
@@ -76,7 +84,7 @@ _HOMES = {
     "DataWarning": "_checks",
     "EvidenceWarning": "_checks",
 }
-_PARTS = ("datasets", "retrieval", "anchored", "inference", "text", "distributed")
+_PARTS = ("datasets", "retrieval", "anchored", "inference", "kinds", "text", "distributed")
 
 
 def __getattr__(name: str) -> Any:

@@ -382,7 +382,7 @@ def _from_format_4(cls: type, state: dict[str, Any]) -> dict[str, Any]:
         n_samples = state.pop("n_documents_", state["training_"][0].shape[0])  # the first files store all documents
         for before, after in (("languages_", "view_names_"), ("vectorizers_", "kinds_"), ("scca_", "estimator_")):
             state[after] = state.pop(before)
-        return state | {"samples_": (None, texts), "n_samples_": n_samples, "sample_numbers_": numbers}
+        return state | {"samples_": (None, texts), "n_samples_": n_samples, "sample_numbers_": numbers, "provenance_": {}}
     if not issubclass(cls, PairedTransformer):
         return state
     both = {name: [state.pop(x, None), state.pop(y, None)] for name, (x, y) in _BOTH.items()}

@@ -16,6 +16,7 @@ from .._types import MatrixLike
 from .._wording import setting
 from ..factors import Prepared, Reading, unweighted_view
 from ..parallel import check_n_jobs
+from ..results import Result, ShowsResult, result_of
 from ..samples import Groups, Views, remote_blocks_of
 from ..views import SCALES, Kernel, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
 from ._low_rank_kernel import parsed_kernel
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 _LARGE_ERROR = 0.1  # relative error of an approximated kernel above which `fit` warns
 
 
-class ViewsEstimator(BaseEstimator):
+class ViewsEstimator(ShowsResult, BaseEstimator):
     """An estimator of views of the same samples that projects samples of any view into a common space.
 
     A subclass checks its parameters (`_settings`, which has a `reading`), names the kernel of each view
@@ -53,6 +54,11 @@ class ViewsEstimator(BaseEstimator):
     def _are_dual(self, n_views: int) -> tuple[bool, ...]:
         """Which views have weights on their samples."""
         return tuple(not is_named(kernel, "linear") for kernel in self._given_kernels(n_views))
+
+    @property
+    def are_dual_(self) -> tuple[bool, ...]:
+        """Which views have weights on their samples; a property of the parameters."""
+        return self._are_dual(len(self.view_names_))
 
     @abstractmethod
     def _settings(self, n_views: int = 2) -> Any:
@@ -249,6 +255,11 @@ class ViewsEstimator(BaseEstimator):
         return matrix
 
     # --- the common space ------------------------------------------------------------------------------------------
+
+    def result(self, top: int | None = None) -> Result:
+        """What was learnt and how far to trust it, as plain values; at most `top` features and samples a component."""
+        check_is_fitted(self)
+        return result_of(self, top=top)
 
     def _number(self, view: int | str) -> int:
         """The number of a view, given its number or name."""

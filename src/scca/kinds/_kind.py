@@ -67,6 +67,10 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         self.fit_transform(samples)
         return self
 
+    def drawing(self, feature: int) -> str | None:
+        """A feature, given its column, as SVG for pages; None if its name says all."""
+        return None
+
     def labels(self, samples: Any) -> list[str] | None:
         """How each sample is shown: its text, or the label of its row; None if it has only its number."""
         return None

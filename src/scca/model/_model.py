@@ -21,21 +21,21 @@ from ..factors import constants
 from ..kinds import Kind
 from ..progress import Checkpoint, Report, long_work, previewed
 from ..readers import RemoteTexts
+from ..results import Result, ShowsResult
 from ..retrieval import average_precision, best_matches
 from ..samples import Groups
-from ._describe import result_of
+from ._describe import describe, strongest
 from ._mates import Mates, MateSearch
-from ._result import Result
 from ._sources import Source, source_of
 
 __all__ = ["Model", "Preview"]
 
 _PREVIEWED = 4  # number of features of each view in a component
 
-Preview = Callable[[list[tuple[list[str], ...]]], None]  # of the features of components in all views
+Preview = Callable[[list[tuple[Sequence[str], ...]]], None]  # of the features of components in all views
 
 
-class Model(BaseEstimator):
+class Model(ShowsResult, BaseEstimator):
     """What two or more views of the same things share, whatever the views are made of.
 
     Samples of each view become a matrix by the view's kind: text, a table, or vectors of an encoder (`scca.kinds`).
@@ -294,7 +294,10 @@ class Model(BaseEstimator):
 
     def project_known(self, samples: Any, view: str) -> tuple[np.ndarray, np.ndarray]:
         """Scores of samples, and whether each has anything that the model reads, such as a known word."""
-        v, vectors = self.number_of(view), self.vectorize(samples, view)
+        return self.scores_of(self.vectorize(samples, view), self.number_of(view))
+
+    def scores_of(self, vectors: Any, v: int) -> tuple[np.ndarray, np.ndarray]:
+        """The same for rows of the matrix of view number `v`."""
         known = self._known(vectors, v)
         if not vectors.shape[0]:
             return np.empty((0, self.estimator_.n_components_)), known
@@ -382,7 +385,7 @@ class Model(BaseEstimator):
     def result(self, top: int | None = None) -> Result:
         """What was learnt and how far to trust it, as plain values; at most `top` features and samples a component."""
         check_is_fitted(self)
-        return result_of(self, top)
+        return describe(self, top)
 
 
 def _groups_of(source: Source, groups: Sequence[Any] | None) -> Groups:
@@ -395,9 +398,8 @@ def _groups_of(source: Source, groups: Sequence[Any] | None) -> Groups:
 
 def _show_features(show: Preview, kinds: Sequence[Kind], *loadings: np.ndarray) -> None:
     """The features of the first components with the largest loadings, in all views."""
-
-    def strongest(j: int) -> tuple[list[str], ...]:
-        orders = (np.argsort(-each[:, j], kind="stable")[:_PREVIEWED] for each in loadings)
-        return tuple([str(kind.feature_names_[i]) for i in order] for kind, order in zip(kinds, orders, strict=True))
-
-    show([strongest(j) for j in range(loadings[0].shape[1])])
+    found = [
+        tuple(strongest(kind, of_view[:, j], _PREVIEWED) for kind, of_view in zip(kinds, loadings, strict=True))
+        for j in range(loadings[0].shape[1])
+    ]
+    show(found)

@@ -1,17 +1,30 @@
-"""Bilingual text: readers of paired documents, their TF-IDF vectors, and the bilingual model."""
+"""Text in two or more languages: readers of documents, their TF-IDF vectors, models, and what models say of words."""
 
-from ..readers import PairedText, PairError, Piped, read_documents, read_pairs, stream_documents
+from ..kinds import TextVectorizer, WordCounts, inverse_frequencies, tokenize
+from ..model import Mates, MateSearch
+from ..readers import (
+    PairedText,
+    PairError,
+    Piped,
+    TextViews,
+    read_documents,
+    read_pairs,
+    read_texts,
+    stream_documents,
+)
 from ._expected_words import ExpectedWords
-from ._mate_search import MateSearch
-from ._model import BilingualModel
-from ._results import Component, GeneratedText, Mates, Translation, Weighted, WordPair
-from ._vectorizer import TextVectorizer, WordCounts, inverse_frequencies, tokenize
+from ._generating import generate, generate_path
+from ._results import Component, GeneratedText, Translation, Weighted, WordPair
+from ._text_model import BilingualModel, TextModel
+from ._translating import UnknownWordError, lexicon, translate
 
 __all__ = [
     # reading
+    "read_texts",
     "read_pairs",
     "read_documents",
     "stream_documents",
+    "TextViews",
     "PairedText",
     "PairError",
     "Piped",
@@ -20,8 +33,14 @@ __all__ = [
     "WordCounts",
     "tokenize",
     "inverse_frequencies",
-    # the model and its results
+    # models and their results
+    "TextModel",
     "BilingualModel",
+    "translate",
+    "lexicon",
+    "generate",
+    "generate_path",
+    "UnknownWordError",
     "Component",
     "Mates",
     "MateSearch",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["Component", "GeneratedText", "Mates", "Translation", "Weighted", "WordPair", "strongest"]
+__all__ = ["Component", "GeneratedText", "Translation", "Weighted", "WordPair", "strongest"]
 
 
 @dataclass(frozen=True)
@@ -55,34 +55,6 @@ class Component:
     mate_words: tuple[Weighted, ...]
     held_out_correlation: float | None = None
     held_out_interval: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True)
-class Mates:
-    """The candidates that match each query best, best first.
-
-    Attributes
-    ----------
-    source, target : str
-        Languages of the queries and of the candidates.
-    indices : ndarray of shape (n_queries, top)
-        Positions of the candidates.
-    similarities : ndarray of shape (n_queries, top)
-        Cosines in the common space.
-    known, known_candidates : ndarray of bool of shape (n_queries,) and (n_candidates,)
-        False for a document without any known word: it ties with everything, and its mates are meaningless.
-    query_scores, candidate_scores : ndarray of shape (n, n_components)
-        Scores of the documents in the common space.
-    """
-
-    source: str
-    target: str
-    indices: np.ndarray
-    similarities: np.ndarray
-    known: np.ndarray
-    known_candidates: np.ndarray
-    query_scores: np.ndarray
-    candidate_scores: np.ndarray
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,26 @@
+"""What a fit learnt and how far to trust it, as plain values: the only input of whatever shows a model."""
+
+from ._describe import Described, described_views, ordered_features, result_of
+from ._notebook import ShowsResult, notebook_html
+from ._result import SCHEMA, LearntComponent, ComponentView, Evidence, Feature, Result, ResultError, Sample, LearntView
+
+__all__ = [
+    # plain values
+    "SCHEMA",
+    "Result",
+    "LearntView",
+    "Evidence",
+    "LearntComponent",
+    "ComponentView",
+    "Feature",
+    "Sample",
+    "ResultError",
+    # made from a fit
+    "result_of",
+    "Described",
+    "described_views",
+    "ordered_features",
+    # in notebooks
+    "ShowsResult",
+    "notebook_html",
+]
