@@ -12,7 +12,7 @@ from ._sparse import check_structure
 from .estimators import AnchoredCCA, MultiSparseCCA, PairedTransformer, SparseCCA
 from .kinds import Kind, TextVectorizer
 from .model import Model
-from .text import BilingualModel, TextModel
+from .text import BilingualModel
 from .views import (
     SCALES,
     Kernel,
@@ -50,8 +50,8 @@ def _check_model(model: Model) -> None:
     anchored = isinstance(estimator, AnchoredCCA)
     _require(type(estimator) in (SparseCCA, MultiSparseCCA, AnchoredCCA), "estimator_ is no estimator of views")
     _require(anchored == (getattr(model, "anchors", None) is not None), "estimator_ is not what the anchors say")
-    if isinstance(model, TextModel):
-        _check_text_model(model)
+    if isinstance(model, BilingualModel):
+        _check_bilingual(model)
     c = _check_components(estimator)
     _require(len(estimator.view_names_) == n_views, f"estimator_ has not {n_views} views")
     n, sizes = training[0].shape[0], estimator.n_features_
@@ -90,10 +90,9 @@ def _check_model(model: Model) -> None:
         _check_array(estimator.loadings_[v], "loadings_", estimator.weights_[v].shape)
 
 
-def _check_text_model(model: TextModel) -> None:
+def _check_bilingual(model: BilingualModel) -> None:
     check_choice(model.estimator_.kernel, "kernel", ("linear",))
-    _require(_is_tuple_of(model.kinds_, TextVectorizer), "kinds_ is no tuple of TextVectorizer")
-    _require(len(model.kinds_) == 2 or not isinstance(model, BilingualModel), "a bilingual model has not 2 views")
+    _require(_is_tuple_of(model.kinds_, TextVectorizer) and len(model.kinds_) == 2, "kinds_ are not two TextVectorizers")
     prepared = model.estimator_.preparations_
     _require(all(isinstance(each, Preparation) for each in prepared), "a text is prepared by a kernel")
 

@@ -31,7 +31,7 @@ from ._version import __version__
 from .estimators import AnchoredCCA, KernelCCA, LowRankKernel, MultiSparseCCA, PairedTransformer, SparseCCA
 from .kinds import Kind, TextVectorizer, registered
 from .model import Model
-from .text import BilingualModel, TextModel
+from .text import BilingualModel
 from .tuning import AnchoredCCACV, SparseCCACV
 from .views import (
     UNIT,
@@ -58,7 +58,7 @@ _MOST_PARTS = 100_000  # maximum number of lists and dictionaries in a manifest
 _JSON_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"')
 _MOST_QUOTED = 200  # maximum number of characters of the writer's name in a message
 _ESTIMATORS = (SparseCCA, MultiSparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA)
-_MODELS: dict[str, Any] = {cls.__name__: cls for cls in (*_ESTIMATORS, Model, TextModel, BilingualModel)}
+_MODELS: dict[str, Any] = {cls.__name__: cls for cls in (*_ESTIMATORS, Model, BilingualModel)}
 _LOW_RANK = (LowRankKernel, LowRankPreparation, Landmarks, RandomFeatures)
 _PREPARING = (Preparation, KernelPreparation, Norm)
 _PARTS = {cls.__name__: cls for cls in (Projector, *_PREPARING, Kernel, *_LOW_RANK)}
@@ -77,7 +77,7 @@ def save(model: Any, path: str | os.PathLike[str], *, texts: bool = True) -> Non
 
     Parameters
     ----------
-    model : Model, TextModel, BilingualModel, or an estimator: SparseCCA, MultiSparseCCA, SparseCCACV, AnchoredCCA, \
+    model : Model, BilingualModel, or an estimator: SparseCCA, MultiSparseCCA, SparseCCACV, AnchoredCCA, \
             AnchoredCCACV, KernelCCA
     path : str or Path
         Usually with the suffix `.scca`.

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -16,8 +16,9 @@ __all__ = ["Kind", "kind_named", "kind_of", "register", "registered"]
 class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """What the samples of a view are: a scikit-learn transformer of them to a matrix, and the words to speak of them.
 
-    A new kind is a subclass in a file of its own and one line, `register(NewKind)`. Its parameters and its attributes
-    that end in an underscore must be numbers, texts, arrays, and lists of these: model files store them.
+    A new kind is a subclass in a file of its own and one line, `register(NewKind)`. All its attributes must be numbers,
+    texts, arrays, sparse matrices, and lists, tuples and dictionaries of these: model files store them. From then on
+    models, model files, results, pages and the command line (`--kind`) know it by its name.
 
     Attributes
     ----------
@@ -49,6 +50,11 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     def suits(cls, samples: Any) -> bool:
         """Whether samples of no named kind are taken as this one."""
         return False
+
+    @classmethod
+    def usual(cls, n_samples: int) -> Self:
+        """The kind with the parameters that suit so many samples, if nobody chose them."""
+        return cls()
 
     @abstractmethod
     def fit_transform(self, samples: Any, y: Any = None) -> Any:
@@ -103,20 +109,20 @@ def registered() -> dict[str, type[Kind]]:
     return dict(_KINDS)
 
 
-def kind_named(given: Any) -> Kind:
-    """An unfitted kind, given its name or an example of it."""
+def kind_named(given: Any, n_samples: int) -> Kind:
+    """An unfitted kind for so many samples, given its name or an example of it."""
     if isinstance(given, Kind):
         return clone(given)
     if isinstance(given, str) and given in _KINDS:
-        return _KINDS[given]()
+        return _KINDS[given].usual(n_samples)
     raise ValueError(f"a kind must be one of {', '.join(_KINDS)}, or a Kind; got {shown(given)}.")
 
 
-def kind_of(samples: Any, name: str) -> Kind:
+def kind_of(samples: Any, name: str, n_samples: int) -> Kind:
     """The kind that suits the samples of the view of this name."""
     for kind in _KINDS.values():
         if kind.suits(samples):
-            return kind()
+            return kind.usual(n_samples)
     raise ValueError(
         f"{name} is a {type(samples).__name__}, which no kind of view takes as it is; pass a list of texts, a data "
         f"frame or an array, or name its kind: {', '.join(_KINDS)}."

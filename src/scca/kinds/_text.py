@@ -21,6 +21,7 @@ from ._kind import Kind, register
 
 __all__ = ["TextVectorizer", "WordCounts", "inverse_frequencies", "tokenize"]
 
+_SHARED_WORDS = 10  # with so many documents or more, words must usually occur in at least two
 _LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format allows 30, and no language needs that many
 
 
@@ -193,6 +194,11 @@ class TextVectorizer(Kind):
     @classmethod
     def suits(cls, samples: Any) -> bool:
         return isinstance(samples, list | tuple) and bool(samples) and all(isinstance(each, str) for each in samples)
+
+    @classmethod
+    def usual(cls, n_samples: int) -> Self:
+        """Logarithmic counts and, of ten documents or more, words of at least two: others have nothing to share."""
+        return cls(log_counts=True, min_df=2 if n_samples >= _SHARED_WORDS else 1)
 
     @property
     def feature_names_(self) -> np.ndarray:

@@ -31,7 +31,7 @@ class Source(ABC):
     ----------
     names : tuple of str
     digests : list of str or None
-        A hash of each view's samples; None where the views have one together, which is `digest`.
+        A hash of each view's samples, once they are learnt; None where only their matrix has one.
     """
 
     names: tuple[str, ...]
@@ -55,6 +55,7 @@ class Source(ABC):
 
     @property
     def digest(self) -> str:
+        """A hash of all samples, by which a checkpoint recognises them."""
         return " ".join(str(each) for each in self.digests)
 
     @property
@@ -92,14 +93,17 @@ class _Given(Source):
                 "sample i of each must be the same thing."
             )
         self._n = counts[0]
-        self.digests = [_digest(samples) for samples in self._views.values()]
+        self.digests = [
+            _digest_of(samples) if isinstance(samples, list | tuple) else None for samples in self._views.values()
+        ]
 
     def __len__(self) -> int:
         return self._n
 
     def kinds(self, asked: Any) -> list[Kind]:
+        _check_asked(asked, self.names)
         return [
-            kind_of(samples, name) if (given := _asked(asked, name)) == "auto" else kind_named(given)
+            kind_of(samples, name, self._n) if _is_auto(given := _asked(asked, name)) else kind_named(given, self._n)
             for name, samples in self._views.items()
         ]
 
@@ -141,7 +145,7 @@ class _Texts(Source):
         return self._texts.dropped
 
     def kinds(self, asked: Any) -> list[Kind]:
-        return _text_kinds(asked, self.names)
+        return _text_kinds(asked, self.names, len(self))
 
     def learn(self, kinds: Sequence[Kind]) -> list[Any]:
         found = [self._learn(v, kind) for v, kind in enumerate(kinds)]
@@ -160,20 +164,26 @@ class _Texts(Source):
 
         def learn() -> tuple[sp.csr_array, list[str]]:
             try:
-                return vectorizer.learn(_reported(texts.documents(v), f"reading {language}", len(texts)))
+                digest = hashlib.sha256()
+                documents = _hashed(_reported(texts.documents(v), f"reading {language}", len(texts)), digest)
+                learnt = vectorizer.learn(documents)
             except ValueError as error:
                 raise ValueError(f"{language}: {error}") from error
+            self.digests[v] = f"sha256:{digest.hexdigest()}"
+            return learnt
 
         def pack(learnt: tuple[sp.csr_array, list[str]]) -> dict[str, np.ndarray]:
             vectors, absent = learnt
             return {
                 **{"data": vectors.data, "indices": vectors.indices, "indptr": vectors.indptr},
                 **{"words": text_array(vectorizer.words_), "idf": vectorizer.idf_, "absent": text_array(absent)},
+                "digest": text_array([str(self.digests[v])]),
             }
 
         def unpack(stored: Mapping[str, np.ndarray]) -> tuple[sp.csr_array, list[str]]:
             vectorizer.words_ = np.array(texts_of(stored["words"]), dtype=object)
             vectorizer.idf_ = stored["idf"]
+            (self.digests[v],) = texts_of(stored["digest"])
             parts = stored["data"], stored["indices"], stored["indptr"]
             return sp.csr_array(parts, shape=(len(texts), len(vectorizer.words_))), texts_of(stored["absent"])
 
@@ -196,7 +206,7 @@ class _Remote(Source):
         return self._texts.digest
 
     def kinds(self, asked: Any) -> list[Kind]:
-        return _text_kinds(asked, self.names)
+        return _text_kinds(asked, self.names, len(self))
 
     def learn(self, kinds: Sequence[Kind]) -> list[Any]:
         *matrices, absent = self._texts.learn(kinds)
@@ -218,8 +228,20 @@ def _asked(asked: Any, name: str) -> Any:
     return asked.get(name, "auto") if isinstance(asked, Mapping) else asked
 
 
-def _text_kinds(asked: Any, names: Sequence[str]) -> list[Kind]:
-    kinds = [kind_named("text" if (given := _asked(asked, name)) == "auto" else given) for name in names]
+def _check_asked(asked: Any, names: Sequence[str]) -> None:
+    """Refuse kinds of views that are not there."""
+    unknown = [name for name in asked if name not in names] if isinstance(asked, Mapping) else []
+    if unknown:
+        raise ValueError(f"kinds names the view {shown(unknown[0])}; the views are {', '.join(names)}: name one of them.")
+
+
+def _is_auto(given: Any) -> bool:
+    return isinstance(given, str) and given == "auto"
+
+
+def _text_kinds(asked: Any, names: Sequence[str], n: int) -> list[Kind]:
+    _check_asked(asked, names)
+    kinds = [kind_named("text" if _is_auto(given := _asked(asked, name)) else given, n) for name in names]
     for name, kind in zip(names, kinds, strict=True):
         if not isinstance(kind, TextVectorizer):
             raise ValueError(f"{name} has documents, whose kind is text; got {kind.kind!r}: pass lists of samples.")
@@ -231,14 +253,19 @@ def _count(samples: Any) -> int:
     return int(shape[0]) if shape is not None else len(samples)
 
 
-def _digest(samples: Any) -> str | None:
-    """A hash of samples as they are given; None for what has no plain content."""
-    if not isinstance(samples, list | tuple):
-        return None  # the estimator has a digest of the numbers
-    digest = hashlib.blake2b(digest_size=16)
+def _digest_of(samples: Iterable[Any]) -> str:
+    """SHA-256 of texts (of other things, as they are printed), each followed by a line end: that of their file."""
+    digest = hashlib.sha256()
     for each in samples:
         digest.update(f"{each}\n".encode(errors="surrogatepass"))
-    return f"blake2b:{digest.hexdigest()}"
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _hashed(documents: Iterable[str], digest: Any) -> Iterator[str]:
+    """The documents; `digest` takes each, followed by a line end."""
+    for document in documents:
+        digest.update(f"{document}\n".encode(errors="surrogatepass"))
+        yield document
 
 
 def _reported(documents: Iterable[str], what: str, total: int) -> Iterator[str]:

@@ -27,3 +27,5 @@ __all__ = [
     "BlankCount",
     "warn_of_blank",
 ]
+
+TextViews, RemoteTexts, read_texts = PairedText, RemotePairs, read_pairs  # TEMPORARY SHIM, replaced by h_readers

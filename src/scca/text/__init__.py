@@ -12,10 +12,10 @@ from ..readers import (
     read_texts,
     stream_documents,
 )
+from ._bilingual import BilingualModel
 from ._expected_words import ExpectedWords
 from ._generating import generate, generate_path
 from ._results import Component, GeneratedText, Translation, Weighted, WordPair
-from ._text_model import BilingualModel, TextModel
 from ._translating import UnknownWordError, lexicon, translate
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "tokenize",
     "inverse_frequencies",
     # models and their results
-    "TextModel",
     "BilingualModel",
     "translate",
     "lexicon",

@@ -1,4 +1,4 @@
-"""Models of text: a common space of two or more languages, and readable components."""
+"""The bilingual model: a common space of two languages, with the verbs that only text has."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,31 +8,29 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice, shown
 from .._types import Frame, MatrixLike, PenaltyLike, SeedLike
-from .._wording import setting
-from ..estimators import AnchoredCCA, MultiSparseCCA, SparseCCA
+from ..estimators import AnchoredCCA, SparseCCA
 from ..kinds import Kind, TextVectorizer
-from ..model import Model
-from ..model._sources import Source, source_of
+from ..model import Model, Source
 from ..readers import PairedText, RemoteTexts, TextViews
 from ..retrieval import AveragePrecision, average_precision, mate_ranks
 from ._generating import generate, generate_path
 from ._results import Component, GeneratedText, Translation, Weighted, WordPair
 from ._translating import Words, lexicon, translate
 
-__all__ = ["BilingualModel", "TextModel"]
+__all__ = ["BilingualModel"]
 
 _MOST_ANCHORED = 200  # number of components if it is "auto"
-_SHARED_WORDS = 10  # with so many documents or more, words must occur in at least two
 
 
-class TextModel(Model):
-    """A common space of two or more languages, learnt from documents that are known in all of them.
+class BilingualModel(Model):
+    """A common space of two languages, learnt from paired documents: `scca.Model` of two views of text.
 
-    Documents become TF-IDF vectors with logarithmic counts, centred and scaled to unit norm. `MultiSparseCCA` finds
-    shared factors, as many as hold on documents left out, each with weights on few words of every language. Words
-    without a weight in any component are ignored. `mates` ranks documents of one language for queries in another,
-    `generate` predicts the words of a query's mate, `translate` and `lexicon` pair words, and `result` shows what was
-    learnt.
+    Documents become TF-IDF vectors with logarithmic counts, centred and scaled to unit norm. `SparseCCA` finds shared
+    factors, as many as hold on pairs left out, each with weights on few words of both languages. Words without a weight
+    in any component are ignored. `mates` ranks documents of one language for queries in the other, `generate` predicts
+    the words of a query's mate, `translate` and `lexicon` pair words, and `components` shows what was learnt. `fit`
+    takes a `PairedText`, from `read_pairs` or `PairedText.of(first, second, languages)`, or pairs that the workers of a
+    cluster keep.
 
     Parameters
     ----------
@@ -40,13 +38,13 @@ class TextModel(Model):
         "auto": as many as hold on documents left out better than chance, at most 200 and half as many as documents;
         with `anchors` 200, or as many as the documents allow. More components find mates better, but there is more to
         read.
-    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, for all languages
+    lowercase, stop_words, ngram_range, analyzer : as for `TextVectorizer`, for both languages
     min_df : int or "auto", default="auto"
         Words in fewer training documents are left out. "auto" is 2 for shared factors with ten documents or more, since
         a word of a single document shares nothing with others, and otherwise 1.
     mu, rendering, ridge, feature_weights, held_out, tol, n_jobs, random_state : as for `SparseCCA`
     anchors, gamma : as for `AnchoredCCA`
-        With `anchors`, which are documents of the second of two languages, components have weights on few words of the
+        With `anchors`, which are documents of the second language, components have weights on few words of the
         first language and few documents of the second; `anchors="sequential", feature_weights=None` is the paper's
         method.
     log_counts : bool or "auto", default="auto"
@@ -61,17 +59,25 @@ class TextModel(Model):
     ----------
     languages_ : tuple of str
     vectorizers_ : tuple of TextVectorizer
-    estimator_, training_, samples_, n_samples_, sample_numbers_, provenance_ : as for `Model`
+    scca_ : SparseCCA or AnchoredCCA
+    n_documents_ : int
+        Number of training pairs.
+    training_ : tuple of csr_array
+        The training documents' vectors; of a cluster's pairs, those of at most 100,000, evenly spaced.
+    texts_ : list of str or None
+        The training documents of the second language, those whose vectors are stored; `samples_` has both languages.
+    document_numbers_ : ndarray of int or None
+        Which training documents are stored, counted from 0; None for all.
 
     Examples
     --------
     >>> from scca.datasets import load_trilingual
-    >>> from scca.text import TextModel, TextViews
+    >>> from scca.text import BilingualModel, PairedText
     >>> corpus = load_trilingual()
-    >>> texts = TextViews.of({"en": corpus.en, "fr": corpus.fr, "es": corpus.es})
-    >>> model = TextModel(15, held_out=0).fit(texts)
-    >>> model.translate("judge", source="en", target="es").words[0].name
-    'juez'
+    >>> model = BilingualModel(15, held_out=0).fit(PairedText.of(corpus.en, corpus.fr, ("en", "fr")))
+    >>> found = model.mates(["the verdict of the judge"], corpus.fr, top=1)
+    >>> corpus.subjects[found.indices[0, 0]]
+    'court'
     """
 
     def __init__(
@@ -120,30 +126,29 @@ class TextModel(Model):
     # --- learning --------------------------------------------------------------------------------------------------
 
     def _source(self, views: Any) -> Source:
-        texts = source_of(views)
-        if len(texts) < 2:
-            raise ValueError(f"at least 2 pairs of documents are needed; got {len(texts)}: add some.")
-        return texts
+        if not isinstance(views, TextViews | RemoteTexts) or len(views.languages) != 2:
+            raise ValueError(
+                f"fit takes a PairedText; got a {type(views).__name__}: use read_pairs or PairedText.of(first, second)."
+            )
+        if len(views) < 2:
+            raise ValueError(f"at least 2 pairs of documents are needed; got {len(views)}: add some.")
+        return super()._source(views)
 
     def _make_kinds(self, source: Source) -> list[Any]:
+        usual = TextVectorizer() if self.anchors is not None else TextVectorizer.usual(len(source))
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         vectorizer = TextVectorizer(
             lowercase=self.lowercase,
             stop_words=self.stop_words,
-            min_df=self._min_df(len(source)),
+            min_df=usual.min_df if isinstance(self.min_df, str) and self.min_df == "auto" else self.min_df,
             ngram_range=self.ngram_range,
             analyzer=self.analyzer,
-            log_counts=self.anchors is None if log_counts == "auto" else log_counts,
+            log_counts=usual.log_counts if log_counts == "auto" else log_counts,
         )
         return source.kinds(vectorizer)
 
     def _keeps_samples(self) -> bool:
         return self.keep_texts
-
-    def _min_df(self, n_documents: int) -> Any:  # the vectorizer checks what was given
-        if isinstance(self.min_df, str) and self.min_df == "auto":
-            return 2 if self.anchors is None and n_documents >= _SHARED_WORDS else 1
-        return self.min_df
 
     def _make_estimator(self, kinds: Sequence[Kind], matrices: Sequence[MatrixLike]) -> Any:
         """The estimator of the vectors: shared factors, or the paper's components."""
@@ -151,8 +156,7 @@ class TextModel(Model):
         if self.anchors is None:
             if not (isinstance(self.gamma, str) and self.gamma == "auto"):
                 raise ValueError(f"gamma is for models with anchors; got {shown(self.gamma)}: leave it out.")
-            of_views = SparseCCA if len(matrices) == 2 else MultiSparseCCA
-            return of_views(
+            return SparseCCA(
                 self.n_components,
                 rendering=self.rendering,
                 ridge=self.ridge,
@@ -161,11 +165,6 @@ class TextModel(Model):
                 held_out=self.held_out,
                 random_state=self.random_state,
                 **common,
-            )
-        if len(matrices) != 2:
-            raise ValueError(
-                f"{setting('anchors')} is for two languages, as in the paper; got {len(matrices)}: leave it out, or "
-                "pass two."
             )
         for name, unset in (("rendering", ("sparse",)), ("ridge", ("auto",)), ("held_out", ("auto", 0))):
             if (value := getattr(self, name)) not in unset:
@@ -196,63 +195,6 @@ class TextModel(Model):
     def detect_language(self, documents: Sequence[str]) -> str:
         """The language in which more of the documents' words are known."""
         return self.detect_view(documents)
-
-    # --- words -----------------------------------------------------------------------------------------------------
-
-    def generate(self, queries: Sequence[str], **settings: Any) -> list[GeneratedText]:
-        """For each query, the words that its mate in another language is expected to have: `scca.text.generate`."""
-        return generate(self, queries, **settings)
-
-    def generate_path(self, query: str, mus: Sequence[PenaltyLike], **settings: Any) -> list[GeneratedText]:
-        """The results of `generate` for one query at every mu of `mus`; models with anchors only."""
-        return generate_path(self, query, mus, **settings)
-
-    def translate(self, word: str | Words, **settings: Any) -> Translation | list[Translation]:
-        """Translations of a word, or of each word of a list: `scca.text.translate`."""
-        return translate(self, word, **settings)
-
-    def lexicon(self, **settings: Any) -> list[WordPair]:
-        """The word list of a pair of languages: `scca.text.lexicon`."""
-        return lexicon(self, **settings)
-
-
-class BilingualModel(TextModel):
-    """A common space of two languages, learnt from paired documents: `TextModel` of two languages.
-
-    Parameters are those of `TextModel`. `fit` takes a `PairedText`, from `read_pairs` or
-    `PairedText.of(first, second, languages)`, or pairs that the workers of a cluster keep.
-
-    Attributes
-    ----------
-    languages_ : tuple of str
-    vectorizers_ : tuple of TextVectorizer
-    scca_ : SparseCCA or AnchoredCCA
-    n_documents_ : int
-        Number of training pairs.
-    training_ : tuple of csr_array
-        The training documents' vectors; of a cluster's pairs, those of at most 100,000, evenly spaced.
-    texts_ : list of str or None
-        The training documents of the second language, those whose vectors are stored; `samples_` has both languages.
-    document_numbers_ : ndarray of int or None
-        Which training documents are stored, counted from 0; None for all.
-
-    Examples
-    --------
-    >>> from scca.datasets import load_trilingual
-    >>> from scca.text import BilingualModel, PairedText
-    >>> corpus = load_trilingual()
-    >>> model = BilingualModel(15, held_out=0).fit(PairedText.of(corpus.en, corpus.fr, ("en", "fr")))
-    >>> found = model.mates(["the verdict of the judge"], corpus.fr, top=1)
-    >>> corpus.subjects[found.indices[0, 0]]
-    'court'
-    """
-
-    def _source(self, views: Any) -> Source:
-        if not isinstance(views, TextViews | RemoteTexts) or len(views.languages) != 2:
-            raise ValueError(
-                f"fit takes a PairedText; got a {type(views).__name__}: use read_pairs or PairedText.of(first, second)."
-            )
-        return super()._source(views)
 
     @property
     def scca_(self) -> Any:
@@ -298,6 +240,24 @@ class BilingualModel(TextModel):
         sides = (1, 0) if tuple(pairs.languages) == self.languages_[::-1] else (0, 1)
         return self.average_precision(*(list(pairs.documents(side)) for side in sides)).average_precision
 
+    # --- words -----------------------------------------------------------------------------------------------------
+
+    def generate(self, queries: Sequence[str], **settings: Any) -> list[GeneratedText]:
+        """For each query, the words that its mate in another language is expected to have: `scca.text.generate`."""
+        return generate(self, queries, **settings)
+
+    def generate_path(self, query: str, mus: Sequence[PenaltyLike], **settings: Any) -> list[GeneratedText]:
+        """The results of `generate` for one query at every mu of `mus`; models with anchors only."""
+        return generate_path(self, query, mus, **settings)
+
+    def translate(self, word: str | Words, **settings: Any) -> Translation | list[Translation]:
+        """Translations of a word, or of each word of a list: `scca.text.translate`."""
+        return translate(self, word, **settings)
+
+    def lexicon(self, **settings: Any) -> list[WordPair]:
+        """The word list of a pair of languages: `scca.text.lexicon`."""
+        return lexicon(self, **settings)
+
     # --- reading ---------------------------------------------------------------------------------------------------
 
     def components(self, *, n_mate_words: int = 10) -> list[Component]:
@@ -315,7 +275,10 @@ class BilingualModel(TextModel):
                     gamma=None if c.anchor is None else float(self.scca_.gamma_[c.number]),
                     dual_gap=float(c.dual_gap or 0.0),
                     words=_weighted(first.features),
-                    documents=tuple(Weighted(each.name, each.score, each.index) for each in second.samples),
+                    documents=tuple(
+                        Weighted(each.name or f"document {each.index + 1}", each.score, each.index)
+                        for each in second.samples
+                    ),
                     mate_words=mates if c.anchor is None else mates[:n_mate_words],
                     held_out_correlation=c.held_out_correlation,
                     held_out_interval=None if c.held_out_interval is None else tuple(c.held_out_interval),
