@@ -24,6 +24,8 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     ----------
     kind : str
         The name of the kind.
+    view : str
+        What a view is called: "language".
     unit, units : str
         What a feature is called: "word", "words".
     sample, samples : str
@@ -38,6 +40,7 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     """
 
     kind: ClassVar[str]
+    view: ClassVar[str] = "view"
     unit: ClassVar[str] = "feature"
     units: ClassVar[str] = "features"
     sample: ClassVar[str] = "sample"

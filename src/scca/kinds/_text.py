@@ -63,6 +63,7 @@ class TextVectorizer(Kind):
     """
 
     kind = "text"
+    view = "language"
     unit, units = "word", "words"
     sample, samples = "document", "documents"
     scale = "rows"
