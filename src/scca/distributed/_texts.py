@@ -20,12 +20,12 @@ from ..readers import (
     PairedText,
     PairError,
     Range,
-    RemotePairs,
+    RemoteTexts,
+    checked_names,
     document_ranges,
     even_bounds,
     ranges_of,
     source_of,
-    two_names,
     warn_of_blank,
 )
 from ..samples import Block
@@ -76,7 +76,10 @@ def read_pairs(
     seconds: Sequence[Path | None] = [None] * len(firsts) if second is None else _listed(second)
     if len(seconds) != len(firsts):
         raise PairError(f"got {len(firsts)} first and {len(seconds)} second files; pair them in order.")
-    found = [source_of(*files, languages, columns) for files in zip(firsts, seconds, strict=True)]
+    found = [
+        source_of((first,) if second is None else (first, second), languages, columns)
+        for first, second in zip(firsts, seconds, strict=True)
+    ]
     ranges = ranges_of([source for source, _ in found], block_count(client, n_blocks), partial(_run, client))
 
     def read() -> list[Any]:
@@ -136,7 +139,7 @@ def pairs_of(
             client.submit(_of_pairs, block, i, drop_empty, pure=False) for i, block in enumerate(client.compute(given))
         ]
 
-    return ClusterPairs(client, read, two_names(languages, "languages"), drop_empty)
+    return ClusterPairs(client, read, checked_names(languages, "languages", 2), drop_empty)
 
 
 def scatter_pairs(client: Any, pairs: PairedText, n_blocks: int | None = None) -> "ClusterPairs":
@@ -167,7 +170,7 @@ def scatter_pairs(client: Any, pairs: PairedText, n_blocks: int | None = None) -
     return ClusterPairs(client, read, pairs.languages, False)
 
 
-class ClusterPairs(RemotePairs):
+class ClusterPairs(RemoteTexts):
     """Pairs of documents on the workers of a cluster; created by `read_pairs`, `pairs_of` and `scatter_pairs`.
 
     Parameters
@@ -186,7 +189,7 @@ class ClusterPairs(RemotePairs):
         A hash of all pairs in their order, the same for any blocks, by which a checkpoint recognises them.
     """
 
-    def __init__(self, client: Any, read: Callable[[], list[Any]], languages: tuple[str, str], drop_empty: bool):
+    def __init__(self, client: Any, read: Callable[[], list[Any]], languages: tuple[str, ...], drop_empty: bool):
         self.client, self.languages, self._read = client, languages, read
         self._texts: list[Any] | None = None
         sizes, n_blank, first_blank, digests = zip(*self._of_texts(_inspected), strict=True)
@@ -230,7 +233,8 @@ class ClusterPairs(RemotePairs):
         """All pairs, in memory."""
         sides = [self._of_texts(_one_side, [side] * len(self._sizes)) for side in (0, 1)]
         first, second = (list(chain.from_iterable(blocks)) for blocks in sides)
-        return PairedText.of(first, second, self.languages)
+        one, other = self.languages
+        return PairedText.of(first, second, (one, other))
 
     def documents(self, side: int, rows: np.ndarray) -> list[str]:
         """The documents of one side at some positions, which are sorted, in memory."""
@@ -241,7 +245,7 @@ class ClusterPairs(RemotePairs):
         self._forget()
         return list(chain.from_iterable(found))
 
-    def learn(self, vectorizers: Sequence[TextVectorizer]) -> tuple[BlockRows, BlockRows, list[list[str]]]:
+    def learn(self, vectorizers: Sequence[TextVectorizer]) -> tuple[list[BlockRows], list[list[str]]]:
         """Fit the vectorizers: the vectors of both sides in blocks, and the stop words that no document has.
 
         The workers count words in one pass, keep the counts, and make vectors of them.
@@ -276,7 +280,7 @@ class ClusterPairs(RemotePairs):
         X, Y = block_views(self.client, make)
         self._forget()
         report("counting words", 2, 2)
-        return X, Y, absent
+        return [X, Y], absent
 
     def _counted(self, vectorizers: Sequence[TextVectorizer]) -> list[Any]:
         """The futures of the word counts of every block."""
@@ -319,7 +323,7 @@ class _Texts:
 
 
 def _read(part: Range, drop_empty: bool) -> _Texts:
-    return _texts(part.pairs(), part.place, drop_empty)
+    return _texts(part.rows(), part.place, drop_empty)
 
 
 def _documents(part: LineRange) -> list[str]:
