@@ -284,9 +284,12 @@ def _cosines(scores: Sequence[Scores]) -> np.ndarray:
 
 
 def _loadings(views: Sequence[PreparedView], factors: Factors) -> list[np.ndarray]:
-    """Cosine of every prepared coordinate of each view with each factor, times the length of the factor."""
+    """Cosine of every prepared coordinate of each view with each factor, times the length of the factor, at most 1.
+
+    The length of a factor is how well the other views predict it: their sum, so that it is divided by their number.
+    """
     found = factors.correlations or correlations(views, factors.scores)
-    norms = [np.sqrt(view.square_norms()) for view in views]
+    norms = [np.sqrt(view.square_norms()) * (len(views) - 1) for view in views]
     return [each / np.where(norm > 0, norm, 1.0)[:, None] for each, norm in zip(found, norms, strict=True)]
 
 

@@ -55,8 +55,8 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         return False
 
     @classmethod
-    def usual(cls, n_samples: int) -> Self:
-        """The kind with the parameters that suit so many samples, if nobody chose them."""
+    def usual(cls) -> Self:
+        """The kind with the parameters that models give it, if nobody chose others."""
         return cls()
 
     @abstractmethod
@@ -112,20 +112,20 @@ def registered() -> dict[str, type[Kind]]:
     return dict(_KINDS)
 
 
-def kind_named(given: Any, n_samples: int) -> Kind:
-    """An unfitted kind for so many samples, given its name or an example of it."""
+def kind_named(given: Any) -> Kind:
+    """An unfitted kind, given its name or an example of it."""
     if isinstance(given, Kind):
         return clone(given)
     if isinstance(given, str) and given in _KINDS:
-        return _KINDS[given].usual(n_samples)
+        return _KINDS[given].usual()
     raise ValueError(f"a kind must be one of {', '.join(_KINDS)}, or a Kind; got {shown(given)}.")
 
 
-def kind_of(samples: Any, name: str, n_samples: int) -> Kind:
+def kind_of(samples: Any, name: str) -> Kind:
     """The kind that suits the samples of the view of this name."""
     for kind in _KINDS.values():
         if kind.suits(samples):
-            return kind.usual(n_samples)
+            return kind.usual()
     raise ValueError(
         f"{name} is a {type(samples).__name__}, which no kind of view takes as it is; pass a list of texts, a data "
         f"frame or an array, or name its kind: {', '.join(_KINDS)}."

@@ -2,7 +2,7 @@
 
 from ._files import PairError, Piped, optional_module
 from ._ranges import LineRange, Range, document_ranges, even_bounds, ranges_of
-from ._read import read_documents, read_pairs, read_texts, source_of, stream_documents
+from ._read import default_language, read_documents, read_pairs, read_texts, source_of, stream_documents
 from ._texts import BlankCount, PairedText, RemoteTexts, Row, TextViews, checked_names, row_word, warn_of_blank
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "read_pairs",
     "read_documents",
     "stream_documents",
+    "default_language",
     "TextViews",
     "PairedText",
     "PairError",

@@ -135,7 +135,7 @@ class BilingualModel(Model):
         return super()._source(views)
 
     def _make_kinds(self, source: Source) -> list[Any]:
-        usual = TextVectorizer() if self.anchors is not None else TextVectorizer.usual(len(source))
+        usual = TextVectorizer() if self.anchors is not None else TextVectorizer.usual()
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         vectorizer = TextVectorizer(
             lowercase=self.lowercase,
