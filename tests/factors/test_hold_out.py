@@ -10,8 +10,13 @@ from scipy.stats import binom
 
 from scca import EvidenceWarning, SparseCCA, SparseCCACV
 from scca.factors import fit
-from scca.factors.hold_out import _correlations, _repeats, held_out_correlations
+from scca.factors.hold_out import _error, _fisher, _repeats, held_out_correlations
 from scca.samples import Groups, Views
+
+
+def _correlations(A, B, fold_of, groups):
+    z, influence = _fisher(A, B)
+    return z, _error(influence, fold_of, groups)
 
 
 class TestCorrelations:
