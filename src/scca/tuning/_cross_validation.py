@@ -152,7 +152,7 @@ class _Search(PairedTransformer):
         return int(max(good, key=preference))
 
 
-class SparseCCACV(_Search, SparseCCA):
+class SparseCCACV(_Search, SparseCCA):  # type: ignore[misc]
     """Sparse CCA whose penalties are multiples of the automatic ones, chosen by cross-validation.
 
     For every fold of the pairs and every combination (f, h) of the given multipliers, a `SparseCCA` with
@@ -256,7 +256,7 @@ class SparseCCACV(_Search, SparseCCA):
         self.scoring = scoring
         self.rule = rule
 
-    def fit(self, X: MatrixLike, Y: MatrixLike, *, groups: ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, Y: MatrixLike, *, groups: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Choose the penalties and learn the components of paired samples; parameters as for `SparseCCA.fit`."""
         return self._fit_pair(X, Y, groups)
 
