@@ -20,6 +20,7 @@ where it was interrupted.
 `python -m benchmarks shapes [--corpus A B]`: one component or lasso of every shape, beside the fastest lasso solver.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
+`python -m benchmarks trilingual [--texts A B C]`: what a third language gains over two.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
 `python -m benchmarks unchanged --before FOLDER [--corpus A B]`: answers and times beside those of an earlier version.
 `python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
@@ -59,6 +60,7 @@ from . import (
     sparse_lasso,
     subjects,
     translation,
+    trilingual,
     tuning,
     unchanged,
     vectors,
@@ -95,6 +97,7 @@ def main() -> None:
         "shapes": lambda: shapes.run(arguments.repeats, arguments.corpus),
         "shell": shell.run,
         "subjects": subjects.run,
+        "trilingual": lambda: trilingual.run(arguments.texts),
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
         "unchanged": lambda: unchanged.run(arguments.before, arguments.corpus, arguments.quick, arguments.only),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
@@ -199,6 +202,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--splits", type=int, default=5, help="of the tables of 'scaling'")
     parser.add_argument("--components", type=int, default=100, help="of the model of 'million'")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
+    parser.add_argument("--texts", type=Path, nargs="+", metavar="FILE", help="line-aligned files of 'trilingual'")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")

@@ -51,7 +51,7 @@ class MultiSparseCCA(ViewsEstimator):
     documentation describes the method; with more views
 
     - the factors T maximise the sum over views of tr T'A (A'A + lambda I)^-1 A'T for T'T = 1;
-    - feature weights and the choice of features judge a feature by how well all other views predict it;
+    - feature weights and the choice of features judge a feature by how well each other view predicts it, on average;
     - weights are fitted first to t, then to what the other views' scores predict of t, so that a view that does not share
       a factor has no say in its weights;
     - a correlation is the mean over all pairs of views, and the p-value is that of one test of all of them.

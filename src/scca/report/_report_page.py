@@ -75,10 +75,13 @@ def sparsity_figure(result: Result) -> Any:
     marker: dict[str, Any] = {"marker": "o", "markersize": 3} if len(numbers) < 20 else {}
     lower = int(np.argmin([view.used[-1] for view in result.views]))  # its label goes below its line
     for v, view in enumerate(result.views):
-        colour = COLOURS[v % len(COLOURS)]
-        axes.plot(numbers, view.used, color=colour, linewidth=1.8, **marker)
-        place: dict[str, Any] = {"xytext": (-4, -12 if v == lower else 5), "textcoords": "offset points", "ha": "right"}
-        axes.annotate(f"{view.name} {view.weighted[1]}", (len(view.used), view.used[-1]), color=colour, **place)
+        colour, label = COLOURS[v % len(COLOURS)], f"{view.name} {view.weighted[1]}"
+        axes.plot(numbers, view.used, color=colour, linewidth=1.8, label=label, **marker)
+        if len(result.views) == 2:  # the labels of more lines would overlap
+            place: dict[str, Any] = {"xytext": (-4, -12 if v == lower else 5), "textcoords": "offset points"}
+            axes.annotate(label, (len(view.used), view.used[-1]), color=colour, ha="right", **place)
+    if len(result.views) > 2:
+        axes.legend(frameon=False, loc="lower right")
     axes.set(xlabel="components", ylabel="used in all", ylim=(0, None))
     axes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     return figure
