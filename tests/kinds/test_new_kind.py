@@ -110,6 +110,6 @@ def test_commands_know_it(words, tmp_path):
     assert "--from must name the view of the queries" in refused(
         "mates", "m2", "--queries", "coded.txt", "--candidates", "said.txt", cwd=tmp_path
     )
-    assert "must be one of text, table, vectors, letters, or a Kind; got 'numbers'" in refused(
+    assert "--kind must be one of letters, table, text, vectors; got 'numbers'" in refused(
         "fit", "coded.txt", "said.txt", "--kind", "numbers", cwd=tmp_path
     )

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from .._checks import shown
+from .._wording import setting
 
 __all__ = ["Kind", "kind_named", "kind_of", "register", "registered"]
 
@@ -118,7 +119,10 @@ def kind_named(given: Any) -> Kind:
         return clone(given)
     if isinstance(given, str) and given in _KINDS:
         return _KINDS[given].usual()
-    raise ValueError(f"a kind must be one of {', '.join(_KINDS)}, or a Kind; got {shown(given)}.")
+    raise ValueError(
+        f"{setting('kinds')} must be one of {', '.join(sorted(_KINDS))}; got {shown(given)}: name one of them, or "
+        "register it first."
+    )
 
 
 def kind_of(samples: Any, name: str) -> Kind:

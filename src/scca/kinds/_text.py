@@ -208,6 +208,7 @@ class TextVectorizer(Kind):
         return self.words_
 
     def labels(self, samples: Iterable[str]) -> list[str] | None:
+        """The documents themselves."""
         return list(samples)
 
     def read(self, path: Path) -> list[str]:
@@ -215,6 +216,7 @@ class TextVectorizer(Kind):
         return read_documents(path)
 
     def check_loaded(self, n_features: int) -> None:
+        """Raise ValueError if words and their weights do not fit together."""
         self.check_settings()
         super().check_loaded(n_features)
         if len(set(self.words_)) != n_features:
