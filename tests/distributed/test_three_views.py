@@ -56,7 +56,7 @@ def fitted(views):
     """The fit in memory, which is the same for blocks from the number of samples on from which these stay there."""
     with pytest.MonkeyPatch.context() as patched:
         many_pairs(patched, MANY)
-        return estimator(held_out=3).fit(views)
+        return estimator(held_out=2).fit(views)
 
 
 def assert_same(found, expected):
@@ -72,7 +72,7 @@ class TestMatrices:
     def test_a_fit_is_that_of_one_process(self, cluster, views, fitted, n_blocks):
         blocks = scatter(cluster, *views, n_blocks=n_blocks)
         assert [block.name for block in blocks] == ["view 1", "view 2", "view 3"]
-        found = estimator(held_out=3).fit(list(blocks))
+        found = estimator(held_out=2).fit(list(blocks))
         assert_same(found, fitted)
         for name in ("held_out_correlations_", "held_out_pair_correlations_", "held_out_pair_intervals_"):
             np.testing.assert_allclose(getattr(found, name), getattr(fitted, name), atol=1e-8, err_msg=name)
@@ -184,15 +184,19 @@ def files(tmp_path, documents):
 
 
 def model(**settings):
-    usual = {"n_components": 3, "kinds": {name: TextVectorizer(min_df=3) for name in LANGUAGES}}
-    return Model(**{**usual, "held_out": 0, "random_state": 0, **settings})
+    usual = {"n_components": 2, "kinds": TextVectorizer(min_df=3), "held_out": 0, "random_state": 0}
+    return Model(**usual | settings)
+
+
+def in_memory(documents, **settings):
+    with pytest.MonkeyPatch.context() as patched:
+        many_pairs(patched, MANY)
+        return model(**settings).fit(TextViews.of(documents))
 
 
 @pytest.fixture(scope="module")
 def expected(documents):
-    with pytest.MonkeyPatch.context() as patched:
-        many_pairs(patched, MANY)
-        return model(held_out=3).fit(TextViews.of(documents))
+    return in_memory(documents)
 
 
 def assert_same_model(found, expected):
@@ -211,7 +215,12 @@ class TestTexts:
         texts = read_texts(cluster, *files, n_blocks=3)
         assert (texts.languages, len(texts)) == (LANGUAGES, 200)
         assert repr(texts) == "<ClusterTexts of 200 samples in 3 blocks>"
-        found = model(held_out=3).fit(texts)
+        assert_same_model(model().fit(texts), expected)
+
+    @pytest.mark.slow  # matrices have the same, quickly
+    def test_with_documents_held_out(self, cluster, files, documents):
+        expected = in_memory(documents, held_out=3)
+        found = model(held_out=3).fit(read_texts(cluster, *files))
         assert_same_model(found, expected)
         for name in ("held_out_correlations_", "held_out_pair_correlations_"):
             of_both = getattr(found.estimator_, name), getattr(expected.estimator_, name)
@@ -326,7 +335,7 @@ class TestAnswersOfAModel:
     def test_a_view_of_another_kind(self, cluster, documents, rng, tmp_path):
         """Mates may be rows of tables; documents must be texts."""
         table = rng.standard_normal((200, 6))
-        mixed = model(n_components=2).fit({"en": documents["en"], "fr": documents["fr"], "table": table})
+        mixed = model(kinds="auto").fit({"en": documents["en"], "fr": documents["fr"], "table": table})
         here = mixed.mates(documents["en"], table, source="en", target="table", top=3)
         asked, offered = cluster.scatter([documents["en"]]), cluster.scatter([table[:80], table[80:]])
         found = find_mates(cluster, mixed, asked, offered, source="en", target="table", top=3)
