@@ -50,10 +50,14 @@ class MultiSparseCCA(ViewsEstimator):
     Each component is a shared factor, a score t that all views predict. `SparseCCA` is the case of two views, and its
     documentation describes the method; with more views
 
-    - the factors T maximise the sum over views of tr T'A (A'A + lambda I)^-1 A'T for T'T = 1;
+    - the factors are the leading solutions of
+
+          sum over u != v of  A_v'A_u w_u  =  sigma (A_v'A_v + lambda I) w_v    for every prepared view A_v,
+
+      with the scores t = sum_v A_v w_v;
     - feature weights and the choice of features judge a feature by how well each other view predicts it, on average;
-    - weights are fitted first to t, then to what the other views' scores predict of t, so that a view that does not share
-      a factor has no say in its weights;
+    - weights are fitted first to t, then to what the other views' scores predict of t, so that a view that does not
+      share a factor has little say in the weights of the others;
     - a correlation is the mean over all pairs of views, and the p-value is that of one test of all of them.
 
     Parameters

@@ -123,19 +123,18 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
     sum over u != v of  G_v'G_u z_u = sigma z_v,    G_v = A_v (C_vv + lambda)^-1/2 = U sqrt(L / (L + lambda)).
     """
     spectra = [spectrum_of(view) for view in views]
-    G = np.hstack([s.vectors * s.gain(1.0, ridge) for s, ridge in zip(spectra, ridges, strict=True)])
+    gains = [s.gain(1.0, ridge) for s, ridge in zip(spectra, ridges, strict=True)]
+    G = np.hstack([s.vectors * gain for s, gain in zip(spectra, gains, strict=True)])
     ends = np.cumsum([0, *(len(s.values) for s in spectra)])
     blocks = [slice(*pair) for pair in pairwise(ends)]
     size = G.shape[1]
     n_components = min(n_components, *(len(s.values) for s in spectra))
+    squares = np.concatenate(gains)[:, None] ** 2
     if not n_components:  # a view that does not vary
         return SharedFactors(np.empty((len(G), 0)), np.empty(0), np.empty(0))
 
     def products(z: np.ndarray) -> np.ndarray:
-        out = G.T @ (G @ z)
-        for block in blocks:  # no view predicts itself
-            out[block] -= G[:, block].T @ (G[:, block] @ z[block])
-        return out
+        return G.T @ (G @ z) - squares * z  # no view predicts itself: G_v'G_v is diagonal, since U'U = 1
 
     if len(views) == 2:
         values, Z = of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
@@ -146,7 +145,7 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
         values, Z = eigh(matrix, subset_by_index=(size - n_components, size - 1))
     else:
         start = np.random.default_rng(_SEED).standard_normal(size)
-        operator = LinearOperator((size, size), matvec=lambda z: products(z.ravel()), dtype=np.float64)
+        operator = LinearOperator((size, size), matvec=lambda z: products(z.reshape(-1, 1)), dtype=np.float64)
         values, Z = eigsh(operator, k=n_components, which="LA", v0=start)
     order = np.argsort(-values, kind="stable")
     values, Z = values[order], Z[:, order]
