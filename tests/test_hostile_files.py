@@ -70,12 +70,15 @@ def test_sparse_indices_outside_of_the_vocabulary(whole, tmp_path, index):
 @pytest.mark.parametrize(
     ("part", "complaint"),
     [
-        (("vectorizers_", "$tuple", 0, "state", "idf_"), "idf_ has shape"),
-        (("scca_", "state", "x_weights_"), "x_weights_ has shape"),
-        (("scca_", "state", "x_loadings_"), "x_loadings_ has shape"),
-        (("scca_", "state", "_projectors", "$dict", "X", "state", "directions"), "directions has shape"),
-        (("scca_", "state", "x_preparation_", "state", "mean"), "mean has shape"),
-        (("scca_", "state", "correlations_"), "correlations_ has shape"),
+        (("kinds_", "$tuple", 0, "state", "idf_"), "idf_ is no array"),
+        (("estimator_", "state", "weights_", 0), "weights_ has shape"),
+        (("estimator_", "state", "loadings_", 1), "loadings_ has shape"),
+        (("estimator_", "state", "_projectors", 0, "state", "directions"), "directions has shape"),
+        (("estimator_", "state", "preparations_", 1, "state", "mean"), "mean has shape"),
+        (("estimator_", "state", "correlations_"), "correlations_ has shape"),
+        (("estimator_", "state", "pair_correlations_"), "pair_correlations_ has shape"),
+        (("estimator_", "state", "mu_"), "mu_ has shape"),
+        (("estimator_", "state", "dual_gap_"), "dual_gap_ has shape"),
     ],
 )
 def test_shapes_that_do_not_fit(whole, tmp_path, part, complaint):
@@ -88,14 +91,14 @@ def test_shapes_that_do_not_fit(whole, tmp_path, part, complaint):
     members["new.npy"] = mutated_files.npy(array[:-1])
     refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), complaint)
     members["new.npy"] = mutated_files.npy(np.full_like(array, np.nan))
-    if part[-1] not in ("correlations_", "x_loadings_"):  # which are for reading only
-        refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), "not finite")
+    if part[-1] not in ("mu_", "dual_gap_"):  # which may be infinite
+        refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), "not finite|contains NaN")
 
 
 def test_a_vocabulary_of_another_size(whole, tmp_path):
     manifest = json.loads(json.dumps(whole[0]))
-    manifest["model"]["state"]["vectorizers_"]["$tuple"][1]["state"]["words_"]["$strings"].append("mot")
-    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), r"words_ are not \d+ texts")
+    manifest["model"]["state"]["kinds_"]["$tuple"][1]["state"]["words_"]["$strings"].append("mot")
+    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), r"names of the features are not \d+ texts")
 
 
 def test_an_attribute_in_the_place_of_a_method(whole, tmp_path):
@@ -120,8 +123,8 @@ class TestSize:
         yield bomb, r"unpacks to \d+ bytes, where a file of its size may hold 268435456; name one"
         lie = bomb.replace(struct.pack("<L", len(zeros)), struct.pack("<L", len(whole[1]["0.npy"])))
         yield lie, "is damaged"  # for no more is unpacked than is declared
-        thousand = {"more": [{"$array": "big.npy"}] * 1000, "languages_": None}
-        yield changed(thousand, **{"big.npy": mutated_files.npy(np.zeros(2**20))}), "languages_ is no pair of str"
+        thousand = {"more": [{"$array": "big.npy"}] * 1000, "view_names_": None}
+        yield changed(thousand, **{"big.npy": mutated_files.npy(np.zeros(2**20))}), "view_names_ is no tuple of str"
         yield changed({"more": [[]] * 2_000_000}), "more than 100000 lists and dictionaries"
         yield changed({"more": "x" * 2**24}), r"unpacks to \d+ bytes, where .* may hold 8388608"
 
@@ -145,7 +148,9 @@ for path in sys.argv[1:]:
         assert int(grown[-1]) * 1024 < 2**26
 
     def test_depth_of_the_manifest(self, whole, tmp_path):
-        text = json.dumps(whole[0]).replace('"texts_": ', '"texts_": ' + "[" * 50_000 + "]" * 50_000 + ', "more": ')
+        name = '"samples_": '
+        text = json.dumps(whole[0]).replace(name, name + "[" * 50_000 + "]" * 50_000 + ', "more": ')
+        assert len(text) > 100_000
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("manifest.json", text)
@@ -158,7 +163,7 @@ for path in sys.argv[1:]:
 
     def test_brackets_in_texts_are_no_parts(self, tmp_path):
         model = mutated_files.models()[0]
-        model.texts_ = ['[{"\\' * 100_000, *model.texts_[1:]]
+        model.samples_ = (None, ['[{"\\' * 100_000, *model.texts_[1:]])
         scca.save(model, tmp_path / "m.scca")
         assert scca.load(tmp_path / "m.scca").texts_ == model.texts_
 
@@ -177,6 +182,5 @@ for path in sys.argv[1:]:
 def test_scores_that_are_no_numbers_are_refused():
     model = mutated_files.models()[2]
     with pytest.raises(ValueError, match="the scores of X overflow float32: rescale X"):
-        model.x_weights_ = model._projectors["X"].directions
-        model._projectors["X"].directions[:] = 1e60
+        model._projectors[0].directions[:] = 1e60
         model.project(np.ones((2, 6), dtype=np.float32), "X")

@@ -205,6 +205,7 @@ class TextVectorizer(Kind):
         return self.words_
 
     def labels(self, samples: Iterable[str]) -> list[str] | None:
+        """The documents themselves."""
         return list(samples)
 
     def read(self, path: Path) -> list[str]:
@@ -212,6 +213,7 @@ class TextVectorizer(Kind):
         return read_documents(path)
 
     def check_loaded(self, n_features: int) -> None:
+        """Raise ValueError if the words and their frequencies are not those of `n_features` columns."""
         self.check_settings()
         super().check_loaded(n_features)
         if len(set(self.words_)) != n_features:
