@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from subprocesses import run_program
 
 import scca
 from scca import persistence
+from scca.kinds import VectorKind
 from scca.persistence import ModelFileError
 
 MANY = int(os.environ.get("SCCA_MUTATED_FILES", "400"))  # thousands take minutes
@@ -99,6 +101,88 @@ def test_a_vocabulary_of_another_size(whole, tmp_path):
     manifest = json.loads(json.dumps(whole[0]))
     manifest["model"]["state"]["kinds_"]["$tuple"][1]["state"]["words_"]["$strings"].append("mot")
     refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), r"names of the features are not \d+ texts")
+
+
+@pytest.fixture(scope="module")
+def of_each_kind(tmp_path_factory):
+    """A file of a model with a view of each kind, unpacked."""
+    path = tmp_path_factory.mktemp("kinds") / "m.scca"
+    vectors = np.random.default_rng(0).standard_normal((5, 4))
+    given = {"en": mutated_files.ENGLISH, "fr": mutated_files.FRENCH, "table": vectors, "vectors": vectors[:, ::-1]}
+    scca.save(scca.Model(1, held_out=0, kinds={"vectors": "vectors"}).fit(given), path)
+    return mutated_files.unpacked(path.read_bytes())
+
+
+class TestKinds:
+    """The state of a view's kind is plain values that fit the view; it names no class but a registered kind."""
+
+    @pytest.mark.parametrize(
+        ("view", "state", "complaint"),
+        [
+            (0, {"words_": ["cat"]}, "words_ is no list of words"),
+            (0, {"words_": {"$strings": ["a"] * 8}}, "names of the features are not"),
+            (0, {"min_df": "x"}, "min_df must be an integer"),
+            (0, {"analyzer": {"$array": "0.npy"}}, "ambiguous|analyzer must be"),
+            (0, {"stop_words": [1]}, "stop_words must be None or a list of words"),
+            (0, {"ngram_range": {"$tuple": [1]}}, "not enough values"),
+            (1, {"_counter": "x"}, "_counter would hide a method"),
+            (1, {"unit": "x"}, "unit would hide a method"),
+            (2, {"columns_": {"$strings": ["a"]}}, "names of the features are not 4 texts"),
+            (2, {"columns_": ["a", "b", "c", "d"]}, "columns_ is no list of names"),
+            (2, {"is_named_": "x"}, "is_named_ must be True or False"),
+            (3, {"n_columns_": 10**9}, "n_columns_ is not 4"),
+            (3, {"n_columns_": 4.0}, "n_columns_ is not 4"),
+        ],
+    )
+    def test_state_that_does_not_fit(self, of_each_kind, tmp_path, view, state, complaint):
+        manifest = json.loads(json.dumps(of_each_kind[0]))
+        manifest["model"]["state"]["kinds_"]["$tuple"][view]["state"].update(state)
+        refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), complaint)
+
+    @pytest.mark.parametrize(("name", "said"), [("molecule", "'molecule'"), ("os.system", "'os.system'"), ("", "''")])
+    def test_an_unknown_one_is_named(self, of_each_kind, tmp_path, name, said):
+        manifest = json.loads(json.dumps(of_each_kind[0]))
+        manifest["model"]["state"]["kinds_"]["$tuple"][3]["$kind"] = name
+        said = f"has a view of the kind {said}, which is not known here; import the package that defines it"
+        refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), said)
+
+    def test_one_of_another_view(self, of_each_kind, tmp_path):
+        for one, other in ((0, 1), (0, 2), (2, 3), (3, 0)):
+            manifest = json.loads(json.dumps(of_each_kind[0]))
+            kinds = manifest["model"]["state"]["kinds_"]["$tuple"]
+            kinds[one]["$kind"] = kinds[other]["$kind"]
+            if one != 0 or other != 1:
+                refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), "")
+            kinds[one] = kinds[other]
+            if (one, other) != (2, 3):  # as many columns, and dimensions have no names
+                refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), "")
+
+    def test_vectors_of_many_dimensions_take_no_memory(self):
+        """Without any component, arrays over a thousand million dimensions are empty; nothing lists their names."""
+        kind = VectorKind()
+        kind.n_columns_ = 10**9
+        tracemalloc.start()
+        kind.check_loaded(10**9)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**20
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [
+        {"inputs": [{"$dict": {"shape": [5]}}]},
+        {"inputs": [{"$dict": {"view": "en"}}]},
+        {"inputs": "x"},
+        {"inputs": [{"$dict": {"shape": [-1, 2]}}]},
+        {"more": {"$array": "0.npy"}},
+        {"more": {"$float": "nan"}},
+    ],
+)
+def test_an_origin_that_is_no_json(whole, tmp_path, provenance):
+    manifest = json.loads(json.dumps(whole[0]))
+    manifest["model"]["state"]["provenance_"] = {"$dict": provenance}
+    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), "provenance_ has")
 
 
 def test_an_attribute_in_the_place_of_a_method(whole, tmp_path):

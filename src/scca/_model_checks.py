@@ -115,7 +115,8 @@ def _check_components(model: Any) -> int:
         count, known = model.n_features_[v], model.feature_names_[v]
         check_count(count, "the number of features")
         _require(
-            known is None or _are_texts(list(known), count), f"the names of features of {view} are not {count} texts"
+            known is None or (isinstance(known, np.ndarray) and known.ndim == 1 and _are_texts(known.tolist(), count)),
+            f"the names of features of {view} are not {count} texts",
         )
         projector = model._projectors[v]
         _require(isinstance(projector, Projector), "a projector is something else")

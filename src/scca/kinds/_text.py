@@ -215,6 +215,8 @@ class TextVectorizer(Kind):
     def check_loaded(self, n_features: int) -> None:
         """Raise ValueError if the words and their frequencies are not those of `n_features` columns."""
         self.check_settings()
+        if not isinstance(self.words_, np.ndarray):
+            raise ValueError("words_ is no list of words")
         super().check_loaded(n_features)
         if len(set(self.words_)) != n_features:
             raise ValueError("a word stands twice in words_")
