@@ -21,9 +21,12 @@ import numpy as np
 import scipy.sparse as sp
 
 import scca
+from scca.kinds import TextVectorizer
+from scca.model import Model
 from scca.persistence import ModelFileError
 from scca.readers import PairedText
-from scca.text import BilingualModel
+from scca.results import Result
+from scca.text import BilingualModel, generate, lexicon
 
 ENGLISH = ["the cat sleeps", "a dog barks loudly", "the cat and the dog play", "rain falls on the roof", "a red roof"]
 FRENCH = ["le chat dort", "un chien aboie fort", "le chat et le chien jouent", "la pluie tombe sur le toit", "un toit"]
@@ -37,6 +40,7 @@ VALUES = [
     *({"$tuple": [1, 10**9]}, {"$tuple": 5}, {"$sparse": []}, {"$object": "Kernel", "state": {}}),
     *({"$object": "TextVectorizer", "state": {}}, {"$object": "SparseCCA", "state": {}}, {"$object": "eval"}),
     *({"$object": "Preparation", "state": {}}, {"$object": "Preparation", "state": {"scale": "rows"}}),
+    *({"$kind": "text", "state": {}}, {"$kind": "vectors", "state": {"n_columns_": 10**9}}, {"$kind": ["table"]}),
 ]
 
 
@@ -199,23 +203,39 @@ def models() -> list:
         scca.KernelCCA(2, kernel="rbf").fit(sp.csr_array(X), sp.csr_array(Y)),
         scca.KernelCCA(2, kernel=scca.LowRankKernel("rbf", 8)).fit(X, Y),
         scca.SparseCCA(2, held_out=0, kernel=scca.LowRankKernel("rbf", 8, method="random")).fit(X, Y),
+        scca.Model(2, held_out=0).fit({"en": ENGLISH, "fr": FRENCH, "table": X[:5]}),
+        scca.Model(2, held_out=0, kinds={"vectors": "vectors"}).fit({"vectors": X, "table": Y}),
     ]
 
 
 def use(model) -> None:
-    """Scores of both views, which must be finite and one row per sample; and whatever else a bilingual model is for."""
-    if isinstance(model, BilingualModel):
-        for language, texts in zip(model.languages_, (ENGLISH, FRENCH), strict=True):
-            check_scores(model.project(texts, language), 5, model.scca_.n_components_)
-        model.components()
-        model.generate(ENGLISH[:1], source=model.languages_[0])
-        model.mates(ENGLISH, FRENCH, source=model.languages_[0], top=1)
-        return
+    """Scores of all views, which must be finite and one row per sample; the result, and whatever else a model is for."""
+    result = model.result()
+    assert Result.from_json(result.to_json()) == result
+    model._repr_html_()
     rng = np.random.default_rng(1)
+    if isinstance(model, Model):
+        use_model(model, rng)
+        return
     for view, n_features in (("X", 6), ("Y", 5)):
         samples = rng.standard_normal((4, n_features))
         for stored in (samples, sp.csr_array(samples)):
             check_scores(model.project(stored, view), 4, model.n_components_)
+
+
+def use_model(model, rng) -> None:
+    names, c = model.view_names_, model.estimator_.n_components_
+    n_texts = sum(isinstance(kind, TextVectorizer) for kind in model.kinds_)
+    given = [ENGLISH, FRENCH][:n_texts] + [rng.standard_normal((5, n)) for n in model.estimator_.n_features_[n_texts:]]
+    for name, samples in zip(names, given, strict=True):
+        check_scores(model.project(samples, name), 5, c)
+    model.mates(*given[:2], source=names[0], target=names[1], top=1)
+    if n_texts == 2:
+        model.detect_view(ENGLISH)
+        generate(model, ENGLISH[:1], source=names[0], target=names[1])
+        lexicon(model, source=names[0], target=names[1])
+    if isinstance(model, BilingualModel):
+        model.components()
 
 
 def check_scores(scores, n: int, c: int) -> None:
@@ -256,8 +276,16 @@ def main(count: int, seed: int) -> dict:
                 failures.append(f"{number} {mutate.__name__} in {step}: {error!r}")
             outcomes[outcome] += 1
             slowest = max(slowest, time.perf_counter() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return {"outcomes": dict(outcomes), "failures": failures, "slowest": slowest, "peak": peak}
+    return {"outcomes": dict(outcomes), "failures": failures, "slowest": slowest, "peak": peak_memory()}
+
+
+def peak_memory() -> int:
+    """The largest memory of this process in bytes; on Linux `getrusage` counts that of the process that started it."""
+    status = Path("/proc/self/status")
+    for line in status.read_text().splitlines() if status.exists() else ():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 if __name__ == "__main__":

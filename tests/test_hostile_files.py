@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from subprocesses import run_program
 
 import scca
 from scca import persistence
+from scca.kinds import VectorKind
 from scca.persistence import ModelFileError
 
 MANY = int(os.environ.get("SCCA_MUTATED_FILES", "400"))  # thousands take minutes
@@ -70,12 +72,15 @@ def test_sparse_indices_outside_of_the_vocabulary(whole, tmp_path, index):
 @pytest.mark.parametrize(
     ("part", "complaint"),
     [
-        (("vectorizers_", "$tuple", 0, "state", "idf_"), "idf_ has shape"),
-        (("scca_", "state", "x_weights_"), "x_weights_ has shape"),
-        (("scca_", "state", "x_loadings_"), "x_loadings_ has shape"),
-        (("scca_", "state", "_projectors", "$dict", "X", "state", "directions"), "directions has shape"),
-        (("scca_", "state", "x_preparation_", "state", "mean"), "mean has shape"),
-        (("scca_", "state", "correlations_"), "correlations_ has shape"),
+        (("kinds_", "$tuple", 0, "state", "idf_"), "idf_ is no array"),
+        (("estimator_", "state", "weights_", 0), "weights_ has shape"),
+        (("estimator_", "state", "loadings_", 1), "loadings_ has shape"),
+        (("estimator_", "state", "_projectors", 0, "state", "directions"), "directions has shape"),
+        (("estimator_", "state", "preparations_", 1, "state", "mean"), "mean has shape"),
+        (("estimator_", "state", "correlations_"), "correlations_ has shape"),
+        (("estimator_", "state", "pair_correlations_"), "pair_correlations_ has shape"),
+        (("estimator_", "state", "mu_"), "mu_ has shape"),
+        (("estimator_", "state", "dual_gap_"), "dual_gap_ has shape"),
     ],
 )
 def test_shapes_that_do_not_fit(whole, tmp_path, part, complaint):
@@ -88,14 +93,96 @@ def test_shapes_that_do_not_fit(whole, tmp_path, part, complaint):
     members["new.npy"] = mutated_files.npy(array[:-1])
     refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), complaint)
     members["new.npy"] = mutated_files.npy(np.full_like(array, np.nan))
-    if part[-1] not in ("correlations_", "x_loadings_"):  # which are for reading only
-        refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), "not finite")
+    if part[-1] not in ("mu_", "dual_gap_"):  # which may be infinite
+        refused(tmp_path / "m.scca", mutated_files.packed(manifest, members), "not finite|contains NaN")
 
 
 def test_a_vocabulary_of_another_size(whole, tmp_path):
     manifest = json.loads(json.dumps(whole[0]))
-    manifest["model"]["state"]["vectorizers_"]["$tuple"][1]["state"]["words_"]["$strings"].append("mot")
-    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), r"words_ are not \d+ texts")
+    manifest["model"]["state"]["kinds_"]["$tuple"][1]["state"]["words_"]["$strings"].append("mot")
+    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), r"names of the features are not \d+ texts")
+
+
+@pytest.fixture(scope="module")
+def of_each_kind(tmp_path_factory):
+    """A file of a model with a view of each kind, unpacked."""
+    path = tmp_path_factory.mktemp("kinds") / "m.scca"
+    vectors = np.random.default_rng(0).standard_normal((5, 4))
+    given = {"en": mutated_files.ENGLISH, "fr": mutated_files.FRENCH, "table": vectors, "vectors": vectors[:, ::-1]}
+    scca.save(scca.Model(1, held_out=0, kinds={"vectors": "vectors"}).fit(given), path)
+    return mutated_files.unpacked(path.read_bytes())
+
+
+class TestKinds:
+    """The state of a view's kind is plain values that fit the view; it names no class but a registered kind."""
+
+    @pytest.mark.parametrize(
+        ("view", "state", "complaint"),
+        [
+            (0, {"words_": ["cat"]}, "words_ is no list of words"),
+            (0, {"words_": {"$strings": ["a"] * 8}}, "names of the features are not"),
+            (0, {"min_df": "x"}, "min_df must be an integer"),
+            (0, {"analyzer": {"$array": "0.npy"}}, "ambiguous|analyzer must be"),
+            (0, {"stop_words": [1]}, "stop_words must be None or a list of words"),
+            (0, {"ngram_range": {"$tuple": [1]}}, "not enough values"),
+            (1, {"_counter": "x"}, "_counter would hide a method"),
+            (1, {"unit": "x"}, "unit would hide a method"),
+            (2, {"columns_": {"$strings": ["a"]}}, "names of the features are not 4 texts"),
+            (2, {"columns_": ["a", "b", "c", "d"]}, "columns_ is no list of names"),
+            (2, {"is_named_": "x"}, "is_named_ must be True or False"),
+            (3, {"n_columns_": 10**9}, "n_columns_ is not 4"),
+            (3, {"n_columns_": 4.0}, "n_columns_ is not 4"),
+        ],
+    )
+    def test_state_that_does_not_fit(self, of_each_kind, tmp_path, view, state, complaint):
+        manifest = json.loads(json.dumps(of_each_kind[0]))
+        manifest["model"]["state"]["kinds_"]["$tuple"][view]["state"].update(state)
+        refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), complaint)
+
+    @pytest.mark.parametrize(("name", "said"), [("molecule", "'molecule'"), ("os.system", "'os.system'"), ("", "''")])
+    def test_an_unknown_one_is_named(self, of_each_kind, tmp_path, name, said):
+        manifest = json.loads(json.dumps(of_each_kind[0]))
+        manifest["model"]["state"]["kinds_"]["$tuple"][3]["$kind"] = name
+        said = f"has a view of the kind {said}, which is not known here; import the package that defines it"
+        refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), said)
+
+    def test_one_of_another_view(self, of_each_kind, tmp_path):
+        for one, other in ((0, 1), (0, 2), (2, 3), (3, 0)):
+            manifest = json.loads(json.dumps(of_each_kind[0]))
+            kinds = manifest["model"]["state"]["kinds_"]["$tuple"]
+            kinds[one]["$kind"] = kinds[other]["$kind"]
+            if one != 0 or other != 1:
+                refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), "")
+            kinds[one] = kinds[other]
+            if (one, other) != (2, 3):  # as many columns, and dimensions have no names
+                refused(tmp_path / "m.scca", mutated_files.packed(manifest, of_each_kind[1]), "")
+
+    def test_vectors_of_many_dimensions_take_no_memory(self):
+        """Without any component, arrays over a thousand million dimensions are empty; nothing lists their names."""
+        kind = VectorKind()
+        kind.n_columns_ = 10**9
+        tracemalloc.start()
+        kind.check_loaded(10**9)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**20
+
+
+@pytest.mark.parametrize(
+    "provenance",
+    [
+        {"inputs": [{"$dict": {"shape": [5]}}]},
+        {"inputs": [{"$dict": {"view": "en"}}]},
+        {"inputs": "x"},
+        {"inputs": [{"$dict": {"shape": [-1, 2]}}]},
+        {"more": {"$array": "0.npy"}},
+        {"more": {"$float": "nan"}},
+    ],
+)
+def test_an_origin_that_is_no_json(whole, tmp_path, provenance):
+    manifest = json.loads(json.dumps(whole[0]))
+    manifest["model"]["state"]["provenance_"] = {"$dict": provenance}
+    refused(tmp_path / "m.scca", mutated_files.packed(manifest, whole[1]), "provenance_ has")
 
 
 def test_an_attribute_in_the_place_of_a_method(whole, tmp_path):
@@ -120,8 +207,8 @@ class TestSize:
         yield bomb, r"unpacks to \d+ bytes, where a file of its size may hold 268435456; name one"
         lie = bomb.replace(struct.pack("<L", len(zeros)), struct.pack("<L", len(whole[1]["0.npy"])))
         yield lie, "is damaged"  # for no more is unpacked than is declared
-        thousand = {"more": [{"$array": "big.npy"}] * 1000, "languages_": None}
-        yield changed(thousand, **{"big.npy": mutated_files.npy(np.zeros(2**20))}), "languages_ is no pair of str"
+        thousand = {"more": [{"$array": "big.npy"}] * 1000, "view_names_": None}
+        yield changed(thousand, **{"big.npy": mutated_files.npy(np.zeros(2**20))}), "view_names_ is no tuple of str"
         yield changed({"more": [[]] * 2_000_000}), "more than 100000 lists and dictionaries"
         yield changed({"more": "x" * 2**24}), r"unpacks to \d+ bytes, where .* may hold 8388608"
 
@@ -145,7 +232,9 @@ for path in sys.argv[1:]:
         assert int(grown[-1]) * 1024 < 2**26
 
     def test_depth_of_the_manifest(self, whole, tmp_path):
-        text = json.dumps(whole[0]).replace('"texts_": ', '"texts_": ' + "[" * 50_000 + "]" * 50_000 + ', "more": ')
+        name = '"samples_": '
+        text = json.dumps(whole[0]).replace(name, name + "[" * 50_000 + "]" * 50_000 + ', "more": ')
+        assert len(text) > 100_000
         file = io.BytesIO()
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("manifest.json", text)
@@ -158,7 +247,7 @@ for path in sys.argv[1:]:
 
     def test_brackets_in_texts_are_no_parts(self, tmp_path):
         model = mutated_files.models()[0]
-        model.texts_ = ['[{"\\' * 100_000, *model.texts_[1:]]
+        model.samples_ = (None, ['[{"\\' * 100_000, *model.texts_[1:]])
         scca.save(model, tmp_path / "m.scca")
         assert scca.load(tmp_path / "m.scca").texts_ == model.texts_
 
@@ -177,6 +266,5 @@ for path in sys.argv[1:]:
 def test_scores_that_are_no_numbers_are_refused():
     model = mutated_files.models()[2]
     with pytest.raises(ValueError, match="the scores of X overflow float32: rescale X"):
-        model.x_weights_ = model._projectors["X"].directions
-        model._projectors["X"].directions[:] = 1e60
+        model._projectors[0].directions[:] = 1e60
         model.project(np.ones((2, 6), dtype=np.float32), "X")

@@ -71,10 +71,16 @@ def test_round_trip(model, tmp_path):
     assert clone(again).fit(X, Y).correlations_.tolist() == model.correlations_.tolist()
     for mine, other in zip(again.transform_pair(X, Y), model.transform_pair(X, Y), strict=True):
         np.testing.assert_array_equal(mine, other)
+    assert vars(again).keys() == vars(model).keys()
+    n_arrays = 0
     for name, value in vars(model).items():
-        if isinstance(value, np.ndarray):
-            np.testing.assert_array_equal(getattr(again, name), value)
-            assert getattr(again, name).dtype == value.dtype
+        of_views = zip(value, getattr(again, name), strict=True) if isinstance(value, list) else []
+        for mine, other in [(value, getattr(again, name)), *of_views]:
+            if isinstance(mine, np.ndarray):
+                np.testing.assert_array_equal(other, mine)
+                assert other.dtype == mine.dtype
+                n_arrays += 1
+    assert n_arrays > 4
 
 
 @pytest.mark.parametrize(
@@ -200,6 +206,64 @@ def test_a_search_of_format_3_has_the_penalties_there_are_now(name, other):
     assert all(params.keys() == {"mu", other} for params in (model.best_params_, *model.cv_results_["params"]))
 
 
+FORMAT_4 = DATA / "format-4"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in FORMAT_4.glob("*.scca")))
+def test_files_of_format_4_score_as_they_did_there(name, tmp_path):
+    """Also once they are saved as files of the current format."""
+    model, known = scca.load(FORMAT_4 / f"{name}.scca"), np.load(FORMAT_4 / "scores.npz")
+    assert type(model) is next(kind for start, kind in CLASSES.items() if name.startswith(start))
+    scca.save(model, tmp_path / "m.scca")
+    again = scca.load(tmp_path / "m.scca")
+    assert repr(again) == repr(model)
+    assert again.result() == model.result()
+    before, after = (scores_of_format_4(each, name, known) for each in (model, again))
+    assert {f"{name}/{what}" for what in before} == {key for key in known if key.startswith(f"{name}/")}
+    for what, scores in before.items():
+        np.testing.assert_allclose(scores, known[f"{name}/{what}"], rtol=0, atol=1e-6)
+        np.testing.assert_array_equal(after[what], scores)
+
+
+def scores_of_format_4(model, name, given):
+    """As `data/format-4/written_by.txt` computed them."""
+    if not isinstance(model, BilingualModel):
+        return {
+            "x": model.project(frame_of(given["X"]) if name == "factors" else given["X"], "X"),
+            "y": model.project(given["Y"], "Y"),
+        }
+    corpus = load_trilingual()
+    generated = model.generate([corpus.en[1]], source="en")[0].words[:10]
+    found = {
+        "x": model.project(corpus.en[1:4], "en"),
+        "y": model.project(corpus.fr[1:4], "fr"),
+        "generated": np.array([word.weight for word in generated]),
+    }
+    if model.anchors is None:
+        found["translated"] = np.array([word.weight for word in model.translate("the", source="en").words])
+    return found
+
+
+def frame_of(X):
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame(X, columns=[f"column {i}" for i in range(X.shape[1])])
+
+
+def test_what_files_of_format_4_hold_beside_scores():
+    factors, model = scca.load(FORMAT_4 / "factors.scca"), scca.load(FORMAT_4 / "bilingual.scca")
+    assert factors.feature_names_in_.tolist() == [f"column {i}" for i in range(10)]
+    assert not hasattr(factors, "feature_names_y_")
+    assert factors.result().components[0].held_out_interval == tuple(factors.held_out_intervals_[0])
+    assert factors.result().evidence.p_value == factors.p_value_
+    assert len(model.texts_) == model.n_documents_
+    assert model.components()[0].documents[0].name in model.texts_
+    assert not model.result().withheld
+    bare = scca.load(FORMAT_4 / "bilingual-without-texts.scca")
+    assert bare.texts_ is None
+    assert bare.result().withheld
+    assert scca.load(FORMAT_4 / "bilingual-anchored.scca").components()[0].anchor is not None
+
+
 def test_a_file_of_the_first_format_is_refused_in_a_sentence():
     with pytest.raises(ModelFileError, match=r"has format 1, written by scca 0.1.0, .* fit the model again\.$"):
         scca.load(DATA / "bilingual-format-1.scca")
@@ -270,7 +334,7 @@ class TestRefused:
 
     def test_newer(self, saved):
         newer = self.rewritten(saved, lambda manifest: manifest.update(version=99, written_by="scca 9.0"))
-        with pytest.raises(ModelFileError, match="has format 99, written by scca 9.0, .* formats 2 to 4; update scca"):
+        with pytest.raises(ModelFileError, match="has format 99, written by scca 9.0, .* formats 2 to 5; update scca"):
             scca.load(newer)
 
     def test_edited_manifest(self, saved):
@@ -322,7 +386,7 @@ class TestSaving:
     def test_not_a_model(self, tmp_path):
         with pytest.raises(
             TypeError,
-            match="takes one of SparseCCA, SparseCCACV, AnchoredCCA, AnchoredCCACV, KernelCCA, BilingualModel; got a d",
+            match="takes one of SparseCCA, MultiSparseCCA, SparseCCACV, .*, KernelCCA, Model, BilingualModel; got a d",
         ):
             scca.save({}, tmp_path / "m")
 

@@ -1,6 +1,6 @@
 """Checks that the parts of a loaded model fit together, as those of a fitted model do."""
 
-from math import comb
+from math import comb, isfinite
 from typing import Any
 
 import numpy as np
@@ -47,22 +47,24 @@ def _check_model(model: Model) -> None:
     _require(
         isinstance(training, tuple) and len(kinds) == len(training) == n_views, f"not all parts have {n_views} views"
     )
-    anchored = isinstance(estimator, AnchoredCCA)
-    _require(type(estimator) in (SparseCCA, MultiSparseCCA, AnchoredCCA), "estimator_ is no estimator of views")
-    _require(anchored == (getattr(model, "anchors", None) is not None), "estimator_ is not what the anchors say")
-    if isinstance(model, BilingualModel):
+    is_bilingual = isinstance(model, BilingualModel)
+    anchored = is_bilingual and model.anchors is not None
+    expected = AnchoredCCA if anchored else SparseCCA if is_bilingual else MultiSparseCCA
+    _require(type(estimator) is expected, f"estimator_ is no {expected.__name__}")
+    if is_bilingual:
         _check_bilingual(model)
     c = _check_components(estimator)
     _require(len(estimator.view_names_) == n_views, f"estimator_ has not {n_views} views")
+    _check_provenance(model.provenance_)
     n, sizes = training[0].shape[0], estimator.n_features_
     for kind, vectors, size in zip(kinds, training, sizes, strict=True):
-        kind.check_loaded(size)
         is_sparse = isinstance(vectors, sp.csr_array)
         _require(is_sparse or isinstance(vectors, np.ndarray), "training_ holds something else than matrices")
         _require(vectors.shape == (n, size), f"training_ has shape {vectors.shape}, not {(n, size)}")
         _check_numbers(vectors.data if is_sparse else vectors, "training_", (None,) if is_sparse else (n, size))
         if is_sparse:
             check_structure(vectors, "training_")
+        kind.check_loaded(size)
     samples = model.samples_
     _require(
         samples is None
@@ -74,25 +76,15 @@ def _check_model(model: Model) -> None:
         f"samples_ is neither None nor lists of {n} texts",
     )
     _check_numbering(model, n)
-
-    each = (c,) if anchored else (n_views, c)
-    for name in ("mu_", "dual_gap_"):
-        _check_array(getattr(estimator, name), name, each)
     if anchored:
-        _check_array(estimator.weights_[0], "weights_", (sizes[0], c))
         _check_array(estimator.weights_[1], "weights_", (n, c))
-        _check_array(estimator.gamma_, "gamma_", (c,))
-        _check_array(estimator.anchors_, "anchors_", (c,), kinds="i")
-        return
-    for v, size in enumerate(sizes):
-        if isinstance(estimator.preparations_[v], Preparation):
-            _check_array(estimator.weights_[v], "weights_", (size, c))
-        _check_array(estimator.loadings_[v], "loadings_", estimator.weights_[v].shape)
 
 
 def _check_bilingual(model: BilingualModel) -> None:
     check_choice(model.estimator_.kernel, "kernel", ("linear",))
-    _require(_is_tuple_of(model.kinds_, TextVectorizer) and len(model.kinds_) == 2, "kinds_ are not two TextVectorizers")
+    _require(
+        _is_tuple_of(model.kinds_, TextVectorizer) and len(model.kinds_) == 2, "kinds_ are not two TextVectorizers"
+    )
     prepared = model.estimator_.preparations_
     _require(all(isinstance(each, Preparation) for each in prepared), "a text is prepared by a kernel")
 
@@ -123,38 +115,82 @@ def _check_components(model: Any) -> int:
         count, known = model.n_features_[v], model.feature_names_[v]
         check_count(count, "the number of features")
         _require(
-            known is None or _are_texts(list(known), count), f"the names of features of {view} are not {count} texts"
+            known is None or (isinstance(known, np.ndarray) and known.ndim == 1 and _are_texts(known.tolist(), count)),
+            f"the names of features of {view} are not {count} texts",
         )
         projector = model._projectors[v]
         _require(isinstance(projector, Projector), "a projector is something else")
         rows = _check_preparation(projector.preparation, count)
         _check_numbers(projector.directions, "directions", (rows, c))
         _check_preparation(model.preparations_[v], count)
-        for name in ("weights_", *more):
-            _check_numbers(getattr(model, name)[v], name, (None, c))
+        _check_numbers(model.weights_[v], "weights_", (None if model.are_dual_[v] else count, c))
+        for name in more:
+            _check_numbers(getattr(model, name)[v], name, model.weights_[v].shape)
         error = model.kernel_errors_[v]
         _require(error is None or _is_number(error), f"the error of a kernel is {shown(error)}")
         check_choice(model.scales_[v], "scales_", SCALES)
+    _check_certificates(model, len(names), c)
     _check_evidence(model, len(names), c)
+    _check_provenance(getattr(model, "provenance_", {}))
     return c
+
+
+def _check_certificates(model: Any, n_views: int, c: int) -> None:
+    """Check the penalties and certificates, of which kernel CCA has none."""
+    anchored = isinstance(model, AnchoredCCA)
+    if anchored or isinstance(model, MultiSparseCCA):
+        for name in ("mu_", "dual_gap_"):
+            _check_array(getattr(model, name), name, (c,) if anchored else (n_views, c))
+        _require(hasattr(model, "rotations_" if anchored else "loadings_"), "there are no loadings or rotations")
+    if anchored:
+        _check_array(model.gamma_, "gamma_", (c,))
+        _check_array(model.anchors_, "anchors_", (c,), kinds="i")
 
 
 def _check_evidence(model: Any, n_views: int, c: int) -> None:
     pairs = comb(n_views, 2)
+    _check_numbers(model.correlations_, "correlations_", (c,))
+    if hasattr(model, "pair_correlations_"):
+        _check_numbers(model.pair_correlations_, "pair_correlations_", (pairs, c))
     shapes: dict[str, tuple[int | None, ...]] = {
-        "correlations_": (c,),
         "held_out_correlations_": (c,),
         "canonical_values_": (c,),
         "held_out_intervals_": (c, 2),
-        "pair_correlations_": (pairs, c),
         "held_out_pair_correlations_": (pairs, c),
         "held_out_pair_intervals_": (pairs, c, 2),
     }
     for name, shape in shapes.items():
-        if name == "correlations_" or hasattr(model, name):
+        if hasattr(model, name):
             _check_array(getattr(model, name), name, shape)
     _require(isinstance(getattr(model, "verdict_", ""), str), "verdict_ is no text")
-    _require(isinstance(getattr(model, "provenance_", {}), dict), "provenance_ is no dictionary")
+    _require(isinstance(getattr(model, "p_value_", 1.0), int | float), "p_value_ is no number")
+    _require(type(getattr(model, "n_folds_", 0)) is int, "n_folds_ is no integer")
+
+
+def _check_provenance(provenance: Any) -> None:
+    """Refuse an origin that is no JSON, or has no shape of the inputs it names."""
+    _require(isinstance(provenance, dict) and _is_plain(provenance), "provenance_ has something else than plain values")
+    inputs = provenance.get("inputs", [])
+    _require(
+        isinstance(inputs, list)
+        and all(
+            isinstance(each, dict)
+            and isinstance(shape := each.get("shape"), list)
+            and len(shape) == 2
+            and all(type(size) is int and 0 <= size < 2**63 for size in shape)
+            for each in inputs
+        ),
+        "provenance_ has inputs without a shape",
+    )
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether JSON holds a value as it is."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(each) for key, each in value.items())
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
 
 
 def _check_preparation(preparation: Any, count: int) -> int:

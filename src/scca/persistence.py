@@ -382,13 +382,14 @@ def _from_format_4(cls: type, state: dict[str, Any]) -> dict[str, Any]:
         n_samples = state.pop("n_documents_", state["training_"][0].shape[0])  # the first files store all documents
         for before, after in (("languages_", "view_names_"), ("vectorizers_", "kinds_"), ("scca_", "estimator_")):
             state[after] = state.pop(before)
-        return state | {"samples_": (None, texts), "n_samples_": n_samples, "sample_numbers_": numbers, "provenance_": {}}
+        state["samples_"] = None if texts is None else (None, texts)
+        return state | {"n_samples_": n_samples, "sample_numbers_": numbers, "provenance_": {}}
     if not issubclass(cls, PairedTransformer):
         return state
     both = {name: [state.pop(x, None), state.pop(y, None)] for name, (x, y) in _BOTH.items()}
-    both = {name: pair for name, pair in both.items() if name in _ALWAYS or pair != [None, None]}
-    projectors = [state.pop("_projectors")[name] for name in "XY"]
-    state |= both | {"view_names_": ["X", "Y"], "_projectors": projectors}
+    both = {name: pair for name, pair in both.items() if name in _ALWAYS or any(each is not None for each in pair)}
+    by_name = state.pop("_projectors")
+    state |= both | {"view_names_": ["X", "Y"], "_projectors": [by_name["X"], by_name["Y"]]}
     if issubclass(cls, SparseCCA):
         state |= {"view_pairs_": [(0, 1)], "pair_correlations_": state["correlations_"][None]}
     for name in ("held_out_correlations_", "held_out_intervals_"):

@@ -315,7 +315,7 @@ class TestOneDenseView:
     def test_penalties_are_those_of_the_sparse_view(self, made):
         few, many = (factors(2, rendering=("sparse", "dense"), mu=f"auto*{f}").fit(*made.views) for f in (3, 0.3))
         assert np.count_nonzero(few.x_weights_) < np.count_nonzero(many.x_weights_)
-        with pytest.raises(ValueError, match="rendering must be 'sparse' or 'dense'; got"):
+        with pytest.raises(ValueError, match="rendering must be one value for all views, or a list of 2, .*; got"):
             factors(2, rendering=("dense", "sparse", "dense")).fit(*made.views)
 
 

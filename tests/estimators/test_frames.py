@@ -279,7 +279,7 @@ def test_inner_users_get_arrays():
     model = BilingualModel(1).fit(PairedText.of(english, french, ("en", "fr")))
     vectors, expected = model.vectorize(french, "fr"), model.project(french, "fr")
     with sklearn.config_context(transform_output="pandas"):
-        np.testing.assert_array_equal(model._project(vectors, "fr"), expected)
+        np.testing.assert_array_equal(model.scores_of(vectors, 1)[0], expected)
 
 
 def test_cross_validation_gets_arrays(pair):

@@ -208,7 +208,7 @@ def test_parts_that_do_not_fit(pair, tmp_path, method, part, change, complaint):
     scca.save(KernelCCA(1, kernel=LowRankKernel("rbf", 8, method=method)).fit(*pair), path)
     manifest, members = mutated_files.unpacked(path.read_bytes())
     manifest = json.loads(json.dumps(manifest))
-    state = manifest["model"]["state"]["_projectors"]["$dict"]["X"]["state"]["preparation"]["state"]["map"]["state"]
+    state = manifest["model"]["state"]["_projectors"][0]["state"]["preparation"]["state"]["map"]["state"]
     name = state[part]["$array"]
     changed = np.ascontiguousarray(change(np.load(io.BytesIO(members[name]))))
     path.write_bytes(mutated_files.packed(manifest, {**members, name: mutated_files.npy(changed)}))

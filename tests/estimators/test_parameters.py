@@ -1,7 +1,7 @@
 """Every parameter changes what it says it changes, and nothing else is a parameter."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
 import numpy as np
 import pytest
@@ -24,11 +24,24 @@ def new_pairs():
 
 
 def outcome(model, new_pairs):
-    """All that a fitted model tells: its attributes, and the scores of new samples."""
-    told = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
-    for view in "xy":  # an object, whose means and weights are told one by one
-        told |= {f"{view}_preparation_.{name}": value for name, value in vars(told.pop(f"{view}_preparation_")).items()}
+    """All that a fitted model tells, one by one: its attributes, and the scores of new samples."""
+    told = {}
+    for name, value in vars(model).items():
+        if name.endswith("_") and not name.startswith("_"):
+            told |= told_of(name, value)
+    assert any(name.startswith("y_preparations_.mean") for name in told)
     return {**told, "transform": model.transform(new_pairs[0]), "transform_y": model.transform_y(new_pairs[1])}
+
+
+def told_of(name, value) -> dict:
+    """Values by name: `x_weights_` and `y_weights_` of a list by view, and the fields of an object one by one."""
+    if isinstance(value, list) and len(value) == 2:
+        parts = {f"{view}_{name}": part for view, part in zip("xy", value, strict=True)}
+    elif is_dataclass(value):
+        parts = {f"{name}.{field.name}": getattr(value, field.name) for field in fields(value)}
+    else:
+        return {name: value}
+    return {key: one for part, inner in parts.items() for key, one in told_of(part, inner).items()}
 
 
 def differs(one, other) -> bool:
@@ -44,7 +57,7 @@ def assert_same_bytes(one, other):
     for name, value in one.items():
         if isinstance(value, np.ndarray):
             assert value.tobytes() == other[name].tobytes(), name
-        elif not isinstance(value, Kernel):
+        else:
             assert value == other[name], name
 
 

@@ -183,8 +183,14 @@ class TestWhatIsChosen:
 
     @pytest.mark.parametrize("value", ["row", True, 1, ("rows",), ("rows", "columns", "both"), ["rows", "x"], {}])
     def test_bad_ones_are_refused(self, pairs, value):
+        has_wrong_length = isinstance(value, tuple)
+        said = (
+            "value for all views, or a list of 2, .*"
+            if has_wrong_length
+            else "of 'auto', 'columns', 'rows', 'both', None"
+        )
         for estimator in (SparseCCA(1, scale=value), KernelCCA(1, scale=value)):
-            with pytest.raises(ValueError, match="^scale must be one of 'auto', 'columns', 'rows', 'both', None; got"):
+            with pytest.raises(ValueError, match=f"^scale must be one {said}; got"):
                 estimator.fit(*pairs)
 
     def test_a_kernel_matrix_has_no_columns(self, pairs):

@@ -175,6 +175,13 @@ class TestLexicon:
         model = BilingualModel(1, anchors="cross-energy").fit(PairedText.of(*texts, ("a", "b")))
         assert {p.word: p.mate for p in model.lexicon()} == {"alpha": "eins", "beta": "zwei", "gamma": "drei"}
 
+    def test_a_half_of_the_documents_without_any_word(self):
+        X = np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 1, 1], [0, 1, 0, 1.0]])
+        Y = np.array([[1.0], [0], [0], [0]])
+        entries = lexicographer(sp.csr_array(X), sp.csr_array(Y)).entries(0)
+        assert [int(entry.word) for entry in entries] == [0, 1]
+        assert all(0 < entry.trust < 0.5 for entry in entries)
+
     def test_progress(self, made):
         calls = []
         lexicographer(*made.views, progress=lambda done, total: calls.append((done, total)))

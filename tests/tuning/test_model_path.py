@@ -37,7 +37,7 @@ class TestEnds:
         model = SparseCCA(2, ridge=0.3, feature_weights=None, n_features=None, tol=1e-12)
         path = model_path(model, X, Y, mu_factors=[1e-7], cv=2)
         settings = model._settings()
-        prepared = model.prepare_views(model._training(X, Y, None, settings)[0])
+        prepared = model.prepare_views(model._training({"X": X, "Y": Y}, None, settings)[0])
         T = rotate(prepared, find(prepared, 2, settings), settings).scores
         views = [view.matmat(np.eye(view.shape[1])) for view in prepared.views]
         maps = [np.linalg.solve(A.T @ A + 4 * 0.3 * np.eye(A.shape[1]), A.T) for A in views]

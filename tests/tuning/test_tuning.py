@@ -30,7 +30,7 @@ def thresholded(view):
 
 
 def prepared(model, X, Y):
-    return model.prepare_views(model._training(X, Y, None, model._settings())[0])
+    return model.prepare_views(model._training({"X": X, "Y": Y}, None, model._settings())[0])
 
 
 def warm_and_cold(views, **settings):

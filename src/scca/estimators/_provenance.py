@@ -60,7 +60,10 @@ def plain(value: Any) -> Any:
         return type(value).__name__  # not its address
     if callable(value):
         return getattr(value, "__qualname__", type(value).__name__)
-    return repr(value)
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    text = repr(value)
+    return type(value).__name__ if " at 0x" in text else text  # not its address
 
 
 def _digest(data: Any) -> str:

@@ -50,6 +50,9 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     dense: ClassVar[bool] = False
     zeros_say_nothing: ClassVar[bool] = False
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(auto_wrap_output_keys=None, **settings)  # for each subclass anew
+
     @classmethod
     def suits(cls, samples: Any) -> bool:
         """Whether samples of no named kind are taken as this one."""
@@ -74,6 +77,7 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         """The name of each column of the matrix, as it is shown."""
 
     def fit(self, samples: Any, y: Any = None) -> "Kind":
+        """Learn the features."""
         self.fit_transform(samples)
         return self
 

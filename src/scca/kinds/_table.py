@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import shown
+from .._checks import check_flag, shown
 from .._data import read_view
 from ._kind import Kind, register
 
@@ -39,6 +39,7 @@ class TableKind(Kind):
         return hasattr(samples, "columns") or (hasattr(samples, "shape") and len(samples.shape) == 2)
 
     def fit_transform(self, samples: Any, y: Any = None) -> Any:
+        """Learn the columns; the table as a matrix."""
         matrix, features = read_view(samples, "the table")
         self.is_named_ = features.names is not None
         names = [f"column {i + 1}" for i in range(features.count)] if features.names is None else features.names
@@ -46,6 +47,7 @@ class TableKind(Kind):
         return matrix
 
     def transform(self, samples: Any) -> Any:
+        """The matrix of new samples, with the columns in the order of the first table."""
         check_is_fitted(self)
         matrix, features = read_view(samples, "the table")
         if self.is_named_ and features.names is not None:
@@ -69,6 +71,13 @@ class TableKind(Kind):
     @property
     def feature_names_(self) -> np.ndarray:
         return self.columns_
+
+    def check_loaded(self, n_features: int) -> None:
+        """Raise ValueError if the names are not those of `n_features` columns."""
+        if not (isinstance(self.columns_, np.ndarray) and self.columns_.ndim == 1):
+            raise ValueError("columns_ is no list of names")
+        check_flag(self.is_named_, "is_named_")
+        super().check_loaded(n_features)
 
     def labels(self, samples: Any) -> list[str] | None:
         """The row labels of a frame, unless they are the numbers that pandas gives."""

@@ -216,8 +216,10 @@ class TextVectorizer(Kind):
         return read_documents(path)
 
     def check_loaded(self, n_features: int) -> None:
-        """Raise ValueError if words and their weights do not fit together."""
+        """Raise ValueError if the words and their frequencies are not those of `n_features` columns."""
         self.check_settings()
+        if not isinstance(self.words_, np.ndarray):
+            raise ValueError("words_ is no list of words")
         super().check_loaded(n_features)
         if len(set(self.words_)) != n_features:
             raise ValueError("a word stands twice in words_")

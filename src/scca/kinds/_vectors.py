@@ -29,11 +29,13 @@ class VectorKind(Kind):
     dense = True
 
     def fit_transform(self, samples: Any, y: Any = None) -> Any:
+        """Learn the number of dimensions; the vectors as a matrix."""
         matrix, _ = read_view(samples, "the array of vectors")
         self.n_columns_ = int(matrix.shape[1])
         return matrix
 
     def transform(self, samples: Any) -> Any:
+        """The matrix of new vectors, which must have as many dimensions."""
         check_is_fitted(self)
         matrix, _ = read_view(samples, "the array of vectors")
         if matrix.shape[1] != self.n_columns_:
@@ -46,6 +48,11 @@ class VectorKind(Kind):
     @property
     def feature_names_(self) -> np.ndarray:
         return np.array([f"dimension {i + 1}" for i in range(self.n_columns_)], dtype=object)
+
+    def check_loaded(self, n_features: int) -> None:
+        """Raise ValueError if there are not `n_features` dimensions."""
+        if type(self.n_columns_) is not int or self.n_columns_ != n_features:  # names of them could fill the memory
+            raise ValueError(f"n_columns_ is not {n_features}")
 
     def read(self, path: Path) -> Any:
         """A `.npy` array."""

@@ -33,7 +33,7 @@ def describe(model: "Model", top: int | None) -> Result:
 
 def _described(model: "Model", v: int) -> Described:
     kind: Kind = model.kinds_[v]
-    names = kind.feature_names_
+    names = () if kind.dense else kind.feature_names_
     words = {name: getattr(kind, name) for name in ("kind", "unit", "units", "sample", "samples")}
     return Described(
         name=model.view_names_[v],
@@ -55,10 +55,7 @@ def _strongest_samples(model: "Model") -> list[list[list[Sample]]]:
     rows = np.unique(np.concatenate([np.empty(0, np.intp), *chosen]))
     scores = [_scores(model, v, rows) for v in range(n_views)]
     return [
-        [
-            [_sample(model, v, int(i), scores[v][np.searchsorted(rows, i), j]) for i in chosen[j]]
-            for v in range(n_views)
-        ]
+        [[_sample(model, v, int(i), scores[v][np.searchsorted(rows, i), j]) for i in chosen[j]] for v in range(n_views)]
         for j in range(c)
     ]
 

@@ -66,8 +66,9 @@ class Model(ShowsResult, BaseEstimator):
         Number of training samples.
     training_ : tuple of {ndarray, csr_array}
         The training samples' matrices; of a cluster's samples, those of at most 100,000, evenly spaced.
-    samples_ : tuple of list of str or None
-        How the stored training samples of each view are shown; None for a view whose samples have only numbers.
+    samples_ : tuple of list of str or None, or None
+        How the stored training samples of each view are shown; None for a view whose samples have only numbers. None
+        for all views if they were left out, by `keep_samples=False` or `scca.save(model, path, texts=False)`.
     sample_numbers_ : ndarray of int or None
         Which training samples are stored, counted from 0; None for all.
     provenance_ : dict
@@ -88,7 +89,7 @@ class Model(ShowsResult, BaseEstimator):
     estimator_: Any
     n_samples_: int
     training_: tuple[Any, ...]
-    samples_: tuple[list[str] | None, ...]
+    samples_: tuple[list[str] | None, ...] | None
     sample_numbers_: np.ndarray | None
     provenance_: dict[str, Any]
 
@@ -198,7 +199,8 @@ class Model(ShowsResult, BaseEstimator):
         stored = source.stored(kinds, matrices, self._keeps_samples())
         self.view_names_, self.kinds_, self.estimator_ = source.names, tuple(kinds), estimator
         self.n_samples_ = len(source)
-        self.training_, self.samples_, self.sample_numbers_ = stored
+        self.training_, shown_as, self.sample_numbers_ = stored
+        self.samples_ = shown_as if self._keeps_samples() else None
         inputs = [
             {"view": name, "shape": each["shape"], "digest": own or each["digest"]}
             for name, own, each in zip(source.names, source.digests, estimator.provenance_["inputs"], strict=True)
@@ -259,7 +261,9 @@ class Model(ShowsResult, BaseEstimator):
             return others[0]
         self.number_of(target, "target")
         if target == source:
-            raise ValueError(f"{setting('target')} must be another view than {source}; name one of {', '.join(others)}.")
+            raise ValueError(
+                f"{setting('target')} must be another view than {source}; name one of {', '.join(others)}."
+            )
         return target
 
     def detect_view(self, samples: Any, without: str | None = None) -> str:
@@ -387,9 +391,11 @@ class Model(ShowsResult, BaseEstimator):
         `views` is as for `fit`; a mapping may lack some views.
         """
         check_is_fitted(self)
-        given = views if isinstance(views, Mapping) else {
-            name: list(views.documents(v)) for v, name in enumerate(views.languages)
-        }
+        given = (
+            views
+            if isinstance(views, Mapping)
+            else {name: list(views.documents(v)) for v, name in enumerate(views.languages)}
+        )
         if len(given) < 2:
             raise ValueError(f"score compares views; got {len(given)}: pass at least two.")
         scores = [self.project(samples, name) for name, samples in given.items()]

@@ -121,7 +121,9 @@ class _Given(Source):
         return matrices
 
     def stored(self, kinds: Sequence[Kind], matrices: Sequence[Any], labels: bool) -> Stored:
-        shown_as = [kind.labels(samples) if labels else None for kind, samples in zip(kinds, self._views.values())]
+        shown_as = [
+            kind.labels(samples) if labels else None for kind, samples in zip(kinds, self._views.values(), strict=True)
+        ]
         return tuple(matrices), tuple(shown_as), None
 
 
@@ -231,7 +233,9 @@ def _check_asked(asked: Any, names: Sequence[str]) -> None:
     """Refuse kinds of views that are not there."""
     unknown = [name for name in asked if name not in names] if isinstance(asked, Mapping) else []
     if unknown:
-        raise ValueError(f"kinds names the view {shown(unknown[0])}; the views are {', '.join(names)}: name one of them.")
+        raise ValueError(
+            f"kinds names the view {shown(unknown[0])}; the views are {', '.join(names)}: name one of them."
+        )
 
 
 def _is_auto(given: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from ._describe import Described, described_views, ordered_features, result_of, running_union
 from ._notebook import ShowsResult, notebook_html
-from ._result import SCHEMA, LearntComponent, ComponentView, Evidence, Feature, Result, ResultError, Sample, LearntView
+from ._result import SCHEMA, ComponentView, Evidence, Feature, LearntComponent, LearntView, Result, ResultError, Sample
 
 __all__ = [
     # plain values

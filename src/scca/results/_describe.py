@@ -12,6 +12,11 @@ from ._result import ComponentView, Evidence, Feature, LearntComponent, LearntVi
 __all__ = ["Described", "described_views", "ordered_features", "result_of", "running_union"]
 
 
+def _not_drawn(feature: int) -> str | None:
+    """No drawing."""
+    return None
+
+
 @dataclass(frozen=True)
 class Described:
     """The words for a view, and how its features are shown.
@@ -38,7 +43,7 @@ class Described:
     sample: str
     samples: str
     feature: Callable[[int], str]
-    drawing: Callable[[int], str | None] = lambda _: None
+    drawing: Callable[[int], str | None] = _not_drawn
     positive_first: bool = False
     shows_features: bool = True
 
@@ -178,16 +183,12 @@ def _component_view(
 def _held_out(estimator: Any, j: int) -> dict[str, Any]:
     """The correlations of a component, and what the samples left out say of it."""
     correlation = _finite(getattr(estimator, "held_out_correlations_", None), j)
-    pairs = getattr(estimator, "held_out_pair_correlations_", None)
-    known = correlation is not None and pairs is not None
     return {
         "held_out_correlation": correlation,
         "held_out_interval": _finite(getattr(estimator, "held_out_intervals_", None), j),
-        "pair_correlations": tuple(getattr(estimator, "pair_correlations_", np.empty((0, j + 1)))[:, j].tolist()),
-        "held_out_pair_correlations": tuple(pairs[:, j].tolist()) if known else (),
-        "held_out_pair_intervals": tuple(map(tuple, estimator.held_out_pair_intervals_[:, j].tolist()))
-        if known and hasattr(estimator, "held_out_pair_intervals_")
-        else (),
+        "pair_correlations": _of_pairs(getattr(estimator, "pair_correlations_", None), j),
+        "held_out_pair_correlations": _of_pairs(getattr(estimator, "held_out_pair_correlations_", None), j),
+        "held_out_pair_intervals": _of_pairs(getattr(estimator, "held_out_pair_intervals_", None), j),
     }
 
 
@@ -196,6 +197,14 @@ def _finite(values: np.ndarray | None, j: int) -> Any:
     if values is None or not np.isfinite(values[j]).all():
         return None
     return float(values[j]) if values.ndim == 1 else tuple(values[j].tolist())
+
+
+def _of_pairs(values: np.ndarray | None, j: int) -> tuple[Any, ...]:
+    """A number, or a pair of them, of each pair of views; empty if one of them is not known."""
+    if values is None:
+        return ()
+    found = [_finite(of_pair, j) for of_pair in values]
+    return () if None in found else tuple(found)
 
 
 def _evidence(estimator: Any) -> Evidence:
@@ -217,7 +226,8 @@ def _penalties(estimator: Any, j: int, n_views: int) -> tuple[float | None, ...]
 def _gap(estimator: Any, j: int) -> float | None:
     """The certificate of a component; rounding can make a gap of zero negative."""
     gaps = getattr(estimator, "dual_gap_", None)
-    return None if gaps is None else max(0.0, float(np.atleast_2d(gaps)[:, j].max()))
+    gap = None if gaps is None else float(np.atleast_2d(gaps)[:, j].max())
+    return None if gap is None or not isfinite(gap) else max(0.0, gap)
 
 
 def _n_samples(estimator: Any, provenance: dict[str, Any]) -> int | None:

@@ -18,6 +18,7 @@ class ShowsResult:
     """
 
     def result(self, top: int | None = None) -> Result:
+        """What was learnt and how far to trust it."""
         raise NotImplementedError
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -60,9 +61,9 @@ def _shown(component: LearntComponent, v: int, view: LearntView) -> str:
     found = component.views[v]
     if not found.features:
         return counted(found.n_weights, *view.weighted)
-    signed = not view.is_text
+    signed, minus = not view.is_text, "\N{MINUS SIGN}"
     return ", ".join(
-        f"{'−' if signed and (each.loading or each.weight) < 0 else ''}{each.name}"
+        f"{minus if signed and (each.loading or each.weight) < 0 else ''}{each.name}"
         for each in found.features[:_FEATURES]
     )
 

@@ -274,7 +274,7 @@ class Result:
 
 def _read(kind: Any, value: Any, place: str) -> Any:
     """A JSON value as the type that a field has."""
-    if is_dataclass(kind):
+    if isinstance(kind, type) and is_dataclass(kind):
         if not isinstance(value, dict):
             raise ResultError(f"{place} must be an object; got {shown(value)}.")
         hints, names = get_type_hints(kind), [each.name for each in fields(kind)]

@@ -25,7 +25,7 @@ def text_view(model: Model, name: str) -> int:
     v, texts = model.number_of(name), text_numbers(model)
     if v not in texts:
         names = ", ".join(model.view_names_[u] for u in texts)
-        raise ValueError(f"{setting('view')} must be a view of text, {names}; got {name}.")
+        raise ValueError(f"{setting('language')} must be a view of text, {names}; got {name}.")
     return v
 
 
@@ -41,5 +41,5 @@ def usable_words(model: Model, v: int) -> np.ndarray:
     """Which words may be translated and generated: all, unless the user limits their number."""
     asked = getattr(model, "n_words", getattr(model, "n_features", None))
     limited = asked is not None and not isinstance(asked, str)
-    weights = model.preparation_of(v).feature_weights if limited else None
+    weights = getattr(model.preparation_of(v), "feature_weights", None) if limited else None
     return np.ones(len(model.kinds_[v].words_), dtype=bool) if weights is None else weights != 0

@@ -32,7 +32,8 @@ def best_mates(links: Links) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.nda
     rival = np.maximum(next_best, np.where(mutual, second[of_column], strongest[of_column]))
     lead = np.clip(np.log((share + _NEGLIGIBLE_SHARE) / (rival + _NEGLIGIBLE_SHARE)), -4, 4)
     documents, mate_documents = links.documents[0][words], links.documents[1][mates]
-    together = np.asarray(links.together[words, mates]).ravel()
+    # indexed by no words, a sparse array would stay one
+    together = np.asarray(links.together[words, mates]).ravel() if len(words) else np.empty(0)
     beyond = share * np.maximum(0.0, 1 - documents * mate_documents / (links.n_documents * together))
     n_links = beyond * (documents + mate_documents) / 2
     evidence = np.column_stack([np.ones(len(words)), np.log(n_links + 0.1), np.log(beyond + 0.01), lead])

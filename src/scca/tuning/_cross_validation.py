@@ -16,7 +16,7 @@ from sklearn.base import clone
 from .._checks import DataWarning, check_choice, say_once, shown, silenced
 from .._types import MatrixLike, SeedLike, Splitter
 from ..anchored import anchor_strategy
-from ..estimators import AnchoredCCA, LowRankKernel, PairedTransformer, SparseCCA
+from ..estimators import AnchoredCCA, LowRankKernel, PairedTransformer, SparseCCA, provenance
 from ..factors import count_components
 from ..parallel import run_tasks
 from ..progress import report
@@ -71,6 +71,7 @@ class _Search(PairedTransformer):
             delattr(self, name)  # left by an earlier fit
         self._remember(features)
         self.__dict__.update({name: v for name, v in vars(refitted).items() if name not in refitted.get_params()})
+        self.provenance_ = provenance(self, refitted.provenance_["inputs"])
         self.n_splits_ = len(folds)
         self.component_scores_ = scores.mean(axis=1)
         self.cv_results_ = table
