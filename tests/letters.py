@@ -1,4 +1,4 @@
-"""A kind that only the tests know: words by their letters. All of it is in this file, as that of any new kind would be."""
+"""A kind that only the tests know: words by their letters. All of it is in this file, as of any new kind."""
 
 import string
 from collections import Counter

@@ -54,9 +54,7 @@ class _Results:
         return [view.name for view in self.learnt.views]
 
 
-def run_demo(
-    folder: Path, languages: tuple[str, ...], components: int | None, seed: int, terminal: Terminal
-) -> None:
+def run_demo(folder: Path, languages: tuple[str, ...], components: int | None, seed: int, terminal: Terminal) -> None:
     """Fit on 200 documents of the corpus, find the mates of the other 100, and write the results to `folder`."""
     from ..report import MOST_SHOWN, sparsity_figure, write_report
 
@@ -93,7 +91,8 @@ def _fitted(texts: dict[str, list[str]], terminal: Terminal, n_components: int |
     with terminal.stages() as progress:
         if len(texts) == 2:
             model = BilingualModel(n_components, random_state=seed, **more)
-            return model.fit(PairedText.of(*texts.values(), tuple(texts)), progress=progress)
+            first, second = texts
+            return model.fit(PairedText.of(texts[first], texts[second], (first, second)), progress=progress)
         return Model(n_components, random_state=seed, **more).fit(TextViews.of(texts), progress=progress)
 
 

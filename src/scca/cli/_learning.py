@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["demo", "fit", "reproduce"]
 
+_DEMO_LANGUAGES = ["en", "fr"]
+
 
 @one_line_errors
 def fit(
@@ -209,7 +211,7 @@ def demo(
     ),
     languages: Annotated[
         list[str], typer.Option(metavar="FIRST SECOND ...", help="Two or all of en, fr, es.")
-    ] = ["en", "fr"],  # noqa: B006  # Typer copies it
+    ] = _DEMO_LANGUAGES,
     components: Annotated[
         int | None, typer.Option(min=1, help="How many; default: as many as hold on pairs left out.")
     ] = None,

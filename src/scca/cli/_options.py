@@ -128,7 +128,7 @@ def option(name: str, value: object) -> str:
 class SeveralValues(TyperCommand):
     """A command with options that several values may follow, `--languages en fr es`, which Click does not know.
 
-    The first values (`_LEAST_VALUES`) belong to the option whatever they are; of what follows, all that cannot be a file.
+    The first values (`_LEAST_VALUES`) belong to the option whatever they are; later ones if they cannot be a file.
     """
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -144,7 +144,9 @@ class SeveralValues(TyperCommand):
                 told.append(word)
                 continue
             values = [value] if equals else []
-            while waiting and (_may_follow(waiting[0]) if len(values) >= _LEAST_VALUES[name] else _is_value(waiting[0])):
+            while waiting and (
+                _may_follow(waiting[0]) if len(values) >= _LEAST_VALUES[name] else _is_value(waiting[0])
+            ):
                 values.append(waiting.pop(0))
             told += [part for each in values for part in (name, each)] or [name]
         return super().parse_args(ctx, told)

@@ -87,7 +87,9 @@ def _of_files(files: Sequence[_Text | _Numbers | None]) -> tuple[str, list[str]]
     known = [file for file in files if file is not None]
     numbers = [file for file in known if isinstance(file, _Numbers)]
     # beside a file of text, one number per line may be text too, such as numerals beside numbers that are spelt out
-    if len(known) < len(files) or not any(sum(each.table.numeric) > 1 or len(numbers) == len(files) for each in numbers):
+    if len(known) < len(files) or not any(
+        sum(each.table.numeric) > 1 or len(numbers) == len(files) for each in numbers
+    ):
         return None
     names = _variables(len(files))
     lines = [line for name, file in zip(names, known, strict=True) for line in file.lines(name)]
@@ -98,7 +100,9 @@ def _of_files(files: Sequence[_Text | _Numbers | None]) -> tuple[str, list[str]]
             lines.append('X, Y = X.align(Y, join="inner", axis=0)  # the rows with the same labels')
         elif any(each != labels[0] for each in labels):
             shared = " & ".join(f"set({name}.index)" for name in names[1:])
-            lines.append(f"rows = [row for row in {names[0]}.index if row in {shared}]  # the rows with the same labels")
+            lines.append(
+                f"rows = [row for row in {names[0]}.index if row in {shared}]  # the rows with the same labels"
+            )
             lines.append(f"{', '.join(names)} = [each.loc[rows] for each in ({', '.join(names)})]")
     named = joined([str(file.path) for file in numbers])
     return f"{named} {'are tables' if len(numbers) > 1 else 'is a table'} of numbers", lines

@@ -10,7 +10,7 @@ from .._pages import check_page_tools
 from ..datasets import load_trilingual
 from ..readers import PairedText, read_pairs
 from ..reproduce import NAMES, Corpus, Results, Settings, compare, count_corpus, parse_size, reproduce
-from ._inputs import check_standard_input, check_names, from_pipe, is_same_file
+from ._inputs import check_names, check_standard_input, from_pipe, is_same_file
 from ._terminal import CallError, Terminal, call_at_fault
 
 __all__ = ["Request", "run_reproduce"]

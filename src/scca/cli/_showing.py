@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 __all__ = ["explain", "lexicon", "report", "result"]
 
 _HELD_OUT_MEANING = (
-    "on {0} left out: what the component of that rank, in a model of about as many {0}, reaches on new {0}, whatever its "
-    "{1}"
+    "on {0} left out: what the component of that rank, in a model of about as many {0}, reaches on new {0}, whatever "
+    "its {1}"
 )
 _LOADING_MEANING = (
-    "loading (weight): the loading says how closely a {0} goes with the component, and orders the {1}; scores of {2} are "
-    "computed from the weights"
+    "loading (weight): the loading says how closely a {0} goes with the component, and orders the {1}; scores of {2} "
+    "are computed from the weights"
 )
 
 
@@ -135,7 +135,9 @@ def lexicon(
     """
     from ._words import write_lexicon
 
-    write_lexicon(model, output, Terminal(quiet, as_json), source=source, target=target, least=least, trust=trust, top=top)
+    write_lexicon(
+        model, output, Terminal(quiet, as_json), source=source, target=target, least=least, trust=trust, top=top
+    )
 
 
 @one_line_errors

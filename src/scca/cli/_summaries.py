@@ -33,7 +33,13 @@ def summary_of(result: "Result") -> dict[str, Any]:
     used = [view.used[-1] if view.used else 0 for view in result.views]
     summary: dict[str, Any] = {
         "views": [
-            {"name": view.name, "kind": view.kind, "features": view.n_features, "used": n, "weights_on": view.weights_on}
+            {
+                "name": view.name,
+                "kind": view.kind,
+                "features": view.n_features,
+                "used": n,
+                "weights_on": view.weights_on,
+            }
             for view, n in zip(result.views, used, strict=True)
         ],
         "components": len(result.components),
@@ -90,14 +96,16 @@ def described(result: "Result", c: "LearntComponent") -> str:
 
 def explained(result: "Result", n_components: int, top: int) -> dict[str, Any]:
     """The first components as JSON: the schema of results, with the names of the views in every component."""
-    shown = result.to_dict() | {"components": [component_dict(result, c, top) for c in result.components[:n_components]]}
+    shown = result.to_dict() | {
+        "components": [component_dict(result, c, top) for c in result.components[:n_components]]
+    }
     texts = [view.name for view in result.text_views]
     evidence = {"p_value": result.evidence.p_value, "verdict": result.evidence.verdict}
     return ({"languages": texts} if texts else {}) | evidence | shown
 
 
 def component_dict(result: "Result", c: "LearntComponent", top: int) -> dict[str, Any]:
-    """A component as JSON, with its `top` features and samples; two languages have their words under names of their own."""
+    """A component as JSON, with its `top` features and samples; the words of two languages have names of their own."""
     found: dict[str, Any] = {
         "component": c.number,
         "anchor": c.anchor,

@@ -100,9 +100,7 @@ class ViewFiles:
     def read(self, client: Any) -> "TextViews | RemoteTexts | dict[str, Any]":
         """The views, for `fit`: texts are streamed, or read by the workers of a cluster; other kinds read files."""
         if self.are_texts:
-            return texts_for(
-                client, self.files, languages=self.names, columns=self.columns, drop_empty=self.drop_empty
-            )
+            return texts_for(client, self.files, languages=self.names, columns=self.columns, drop_empty=self.drop_empty)
         return {
             name: kind_named(kind).read(file if isinstance(file, Path) else Path(file.copy))
             for name, kind, file in zip(self.view_names(), self.kinds, self.files, strict=True)

@@ -41,7 +41,8 @@ def print_translations(found: Sequence[Translation], top: int, terminal: Termina
     else:
         for item in known:
             trust = "" if item.trust is None else f", trust {item.trust:.2f}"
-            about = f"{item.source}{f' to {item.target}' if says_target else ''}, in {counted(item.documents, 'document')}{trust}"
+            languages = f"{item.source} to {item.target}" if says_target else item.source
+            about = f"{languages}, in {counted(item.documents, 'document')}{trust}"
             terminal.print(f"{item.word} ({about}): {listed(item.words[:top]) or 'nothing'}")
     for item in unknown:
         say(f"scca: {item.note}")

@@ -140,7 +140,7 @@ class BilingualModel(Model):
         vectorizer = TextVectorizer(
             lowercase=self.lowercase,
             stop_words=self.stop_words,
-            min_df=min_df,
+            min_df=usual.min_df if isinstance(self.min_df, str) and self.min_df == "auto" else self.min_df,
             ngram_range=self.ngram_range,
             analyzer=self.analyzer,
             log_counts=usual.log_counts if log_counts == "auto" else log_counts,
