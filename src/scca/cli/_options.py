@@ -136,7 +136,7 @@ class SeveralValues(TyperCommand):
         waiting = list(args)
         while waiting:
             word = waiting.pop(0)
-            name, equals, value = word.partition("=")
+            name, equals, _ = word.partition("=")
             if word == "--":
                 told += [word, *waiting]
                 break
