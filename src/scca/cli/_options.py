@@ -136,19 +136,14 @@ class SeveralValues(TyperCommand):
         waiting = list(args)
         while waiting:
             word = waiting.pop(0)
-            name, equals, _ = word.partition("=")
             if word == "--":
                 told += [word, *waiting]
                 break
-            if name not in _LEAST_VALUES:
-                told.append(word)
-                continue
-            values = [value] if equals else []
-            while waiting and (
-                _may_follow(waiting[0]) if len(values) >= _LEAST_VALUES[name] else _is_value(waiting[0])
-            ):
+            least = _LEAST_VALUES.get(word, 0)  # none for other options, and for --languages=en
+            values: list[str] = []
+            while waiting and least and (_is_value if len(values) < least else _may_follow)(waiting[0]):
                 values.append(waiting.pop(0))
-            told += [part for each in values for part in (name, each)] or [name]
+            told += [part for each in values for part in (word, each)] or [word]
         return super().parse_args(ctx, told)
 
 

@@ -15,7 +15,6 @@ from .._wording import setting
 from ..anchored import Generator
 from ..estimators import AnchoredCCA
 from ..model import Model
-from ..views import Preparation
 from ._expected_words import ExpectedWords
 from ._results import GeneratedText, strongest
 from ._text_views import text_target, text_view, usable_words
