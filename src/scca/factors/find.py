@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular, svd
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ..parallel import inner, map_threads, one_blas_thread, parts, times
 from ..samples import column_blocks, remote_blocks_of
@@ -40,6 +40,7 @@ __all__ = [
 _FEW = 3000  # maximum number of samples, or of features of a view, for which its full spectrum is computed
 _MOST_ENTRIES = 1 << 27  # maximum number of entries of all eigenvectors, which are dense
 _SMALL_EIGENPROBLEM = 1500  # maximum size of an eigenproblem that is solved directly
+_SIZE_PER_COMPONENT = 30  # size per component from which on an iteration is faster than that
 _TOLERANCE = 1e-3  # largest relative residual of a factor; the error of sigma is about the square of that
 _SEED = 0
 _ROWS = 1024  # number of rows of a product per task of a thread
@@ -127,7 +128,6 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
     G = np.hstack([s.vectors * gain for s, gain in zip(spectra, gains, strict=True)])
     ends = np.cumsum([0, *(len(s.values) for s in spectra)])
     blocks = [slice(*pair) for pair in pairwise(ends)]
-    size = G.shape[1]
     n_components = min(n_components, *(len(s.values) for s in spectra))
     squares = np.concatenate(gains)[:, None] ** 2
     if not n_components:  # a view that does not vary
@@ -138,19 +138,32 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
 
     if len(views) == 2:
         values, Z = of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
-    elif size <= _SMALL_EIGENPROBLEM:
-        matrix = G.T @ G
-        for block in blocks:
-            matrix[block, block] = 0.0
-        values, Z = eigh(matrix, subset_by_index=(size - n_components, size - 1))
     else:
-        start = np.random.default_rng(_SEED).standard_normal(size)
-        operator = LinearOperator((size, size), matvec=lambda z: products(z.reshape(-1, 1)), dtype=np.float64)
-        values, Z = eigsh(operator, k=n_components, which="LA", v0=start)
+        values, Z = _of_many(G, blocks, products, n_components)
+        rounding = len(G) * np.finfo(np.float64).eps * squares.max()
+        values = np.where(np.abs(values) > rounding, values, 0.0)
     order = np.argsort(-values, kind="stable")
     values, Z = values[order], Z[:, order]
     residuals = np.linalg.norm(products(Z) - values * Z, axis=0) / np.maximum(np.abs(values), np.finfo(float).tiny)
     return with_orthonormal_scores(G @ Z, values, residuals)
+
+
+def _of_many(
+    G: np.ndarray, blocks: Sequence[slice], products: Callable[[np.ndarray], np.ndarray], n_components: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The solutions for more than two views, whose `products` are with G'G without the views' own blocks."""
+    size = G.shape[1]
+    if size > _SMALL_EIGENPROBLEM or size >= _SIZE_PER_COMPONENT * n_components:
+        start = np.random.default_rng(_SEED).standard_normal(size)
+        operator = LinearOperator((size, size), matvec=lambda z: products(z.reshape(-1, 1)), dtype=np.float64)
+        try:
+            return eigsh(operator, k=n_components, which="LA", v0=start)
+        except ArpackError:  # of views that share nothing, every vector has the product 0
+            pass
+    matrix = G.T @ G
+    for block in blocks:
+        matrix[block, block] = 0.0
+    return eigh(matrix, subset_by_index=(size - n_components, size - 1))
 
 
 def with_orthonormal_scores(pooled: Scores, values: np.ndarray, residuals: np.ndarray) -> SharedFactors:
