@@ -11,7 +11,7 @@ where it was interrupted.
 `python -m benchmarks leave-out --list FILE`: settings on corpora of families that had no part in choosing them.
 `python -m benchmarks generation`: how many of the words generated for an unseen document its true mate has.
 `python -m benchmarks scaling [--tables FILE.npz ...]`: what every scaling of columns and samples reaches on new ones.
-`python -m benchmarks honesty [--tables FILE.npz ...] [--corpus A B]`: claims about new samples, against new samples.
+`python -m benchmarks honesty [--views N] [--tables FILE.npz ...] [--corpus A B]`: claims compared with new samples.
 `python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
 `python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
 `python -m benchmarks progress`: how far the remaining times that a fit shows are from the true ones.
@@ -20,8 +20,10 @@ where it was interrupted.
 `python -m benchmarks shapes [--corpus A B]`: one component or lasso of every shape, beside the fastest lasso solver.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
 `python -m benchmarks subjects`: how many components of the built-in corpus are one of its subjects.
+`python -m benchmarks trilingual [--texts A B C]`: what a third language gains over two.
 `python -m benchmarks tuning`: mu and the ridge chosen by cross-validation against the automatic ones, and its time.
 `python -m benchmarks unchanged --before FOLDER [--corpus A B]`: answers and times beside those of an earlier version.
+`python -m benchmarks views`: planted factors found with three views and with two, and the time of a fit to each.
 `python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
 `python -m benchmarks wide [--features M]`: time and memory of wide dense views, in memory and in files.
 """
@@ -59,9 +61,11 @@ from . import (
     sparse_lasso,
     subjects,
     translation,
+    trilingual,
     tuning,
     unchanged,
     vectors,
+    views,
     wide,
 )
 from ._page import write_page
@@ -85,7 +89,9 @@ def main() -> None:
         "factors": lambda: factors.run(arguments.corpus, arguments.join, arguments.short),
         "generation": lambda: generation.run(arguments.corpus, arguments.join),
         "scaling": lambda: scaling.run(arguments.quick, arguments.tables, arguments.splits),
-        "honesty": lambda: honesty.run(arguments.quick, arguments.tables, arguments.corpus, arguments.join),
+        "honesty": lambda: honesty.run(
+            arguments.quick, arguments.tables, arguments.corpus, arguments.join, arguments.views
+        ),
         "kernels": kernels.run,
         "leave-out": lambda: leave_out.run(arguments.list),
         "passes": lambda: passes.run(arguments.corpus, arguments.pairs),
@@ -95,9 +101,11 @@ def main() -> None:
         "shapes": lambda: shapes.run(arguments.repeats, arguments.corpus),
         "shell": shell.run,
         "subjects": subjects.run,
+        "trilingual": lambda: trilingual.run(arguments.texts),
         "tuning": lambda: tuning.run(arguments.corpus, arguments.join),
         "unchanged": lambda: unchanged.run(arguments.before, arguments.corpus, arguments.quick, arguments.only),
         "vectors": lambda: vectors.run(arguments.vectors, arguments.corpus, arguments.show),
+        "views": lambda: views.run(arguments.quick),
         "million": lambda: million.run(arguments.corpus, arguments.pairs, arguments.components),
         "wide": lambda: wide.run(arguments.features),
     }
@@ -167,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
         "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, "
-        "retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, wide",
+        "retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, views, wide",
     )
     parser.add_argument(
         "--quick",
@@ -196,9 +204,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tables", type=Path, nargs="+", metavar="FILE", help=".npz files of views, for 'honesty', 'scaling'"
     )
+    parser.add_argument("--views", type=int, choices=(2, 3), help="of the made-up data of 'honesty' (both)")
     parser.add_argument("--splits", type=int, default=5, help="of the tables of 'scaling'")
     parser.add_argument("--components", type=int, default=100, help="of the model of 'million'")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
+    parser.add_argument("--texts", type=Path, nargs="+", metavar="FILE", help="line-aligned files of 'trilingual'")
     parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")

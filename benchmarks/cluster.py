@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from scca.distributed import local_cluster, read_pairs, seconds_computed
-from scca.readers import read_pairs as read_here
+from scca.distributed import local_cluster, read_texts, seconds_computed
+from scca.readers import read_texts as read_here
 from scca.text import BilingualModel
 
 from ._resident import reset_peak, resident
@@ -65,9 +65,9 @@ def _rows(files: list[Path], n_components: int, workers: Sequence[int]) -> list[
         reset_peak()
         with local_cluster(n_workers) as client:
             start = time.perf_counter()
-            pairs = read_pairs(client, *files)
+            texts = read_texts(client, *files)
             found = BilingualModel(n_components, held_out=0)
-            traffic = _fitted(found, pairs)
+            traffic = _fitted(found, texts)
             seconds = time.perf_counter() - start
             busy = max(client.run(seconds_computed).values())
             of_workers = max(client.run(resident, "VmHWM").values())
@@ -89,18 +89,18 @@ def _rows(files: list[Path], n_components: int, workers: Sequence[int]) -> list[
     return rows
 
 
-def _fitted(model: BilingualModel, pairs: Any) -> Any:
+def _fitted(model: BilingualModel, texts: Any) -> Any:
     """Fit, and return what was sent and received, of which the model itself keeps nothing."""
     views: list[Any] = []
-    learn = pairs.learn
+    learn = texts.learn
 
     def noting(vectorizers: Any) -> Any:
         found = learn(vectorizers)
-        views.extend(found[:2])
+        views.extend(found[0])
         return found
 
-    pairs.learn = noting
-    model.fit(pairs)
+    texts.learn = noting
+    model.fit(texts)
     return views[0].remote.traffic
 
 

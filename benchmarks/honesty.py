@@ -4,12 +4,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from scca import SparseCCA
+from scca import MultiSparseCCA
 from scca.parallel import one_blas_thread
 from scca.readers import PairedText
 from scca.samples import Groups
@@ -23,12 +24,13 @@ __all__ = ["run"]
 _NEW = 4000  # new samples that stand for the truth
 _SETS = 200  # data sets of a setting
 _FEW_SETS = 60  # of a setting that takes long
+_SETS_OF_THREE = 120  # of a setting of three views
 _JOBS = 2
 _FEWEST_NEW = 300  # pairs of a corpus that are not learnt from
 _LEVEL = 0.05
 
-Views = tuple[np.ndarray, np.ndarray]
-Draw = Callable[[int], Views]  # from a number of samples to both views of as many new ones
+Views = tuple[np.ndarray, ...]
+Draw = Callable[[int], Views]  # from a number of samples to all views of as many new ones
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,12 @@ def run(
     tables: list[Path] | None = None,
     corpus: tuple[Path, Path] | None = None,
     join: int = 1,
+    n_views: int | None = None,
 ) -> None:
     """Held-out correlations, intervals and p-values against new samples.
 
-    Made-up ones; with `corpus`, other pairs of the corpus instead; with `tables`, their verdicts over ten seeds.
+    Made-up ones of two views and of three, or of `n_views` alone; with `corpus`, other pairs of the corpus instead;
+    with `tables`, their verdicts over ten seeds.
     """
     if corpus or tables:
         if tables:
@@ -60,6 +64,13 @@ def run(
             _print_texts(corpus, join)
         return
     share = 10 if quick else 1
+    if n_views != 3:
+        _print_two_views(share)
+    if n_views != 2:
+        _print_three_views(share)
+
+
+def _print_two_views(share: int) -> None:
     _print_claims(
         "Independent views: mean claim of every component (the truth is 0), and how often its interval has the truth",
         list(_noise_settings()),
@@ -73,15 +84,31 @@ def run(
     _print_p_values(share)
 
 
+def _print_three_views(share: int) -> None:
+    """Of three views: claims about the mean over pairs of views, and about each pair."""
+    noise = _print_claims(
+        "Three independent views: mean claim of every component (the truth is 0), and how often its interval has it",
+        list(_three_noise_settings()),
+        share,
+    )
+    planted = _print_claims(
+        "Three views with planted factors: claim less truth, and how often the interval has the truth",
+        list(_three_planted_settings()),
+        share,
+    )
+    _print_pairs("The same for each pair of views", noise + planted)
+    _print_power_of_three(share)
+
+
 # --- made-up data -----------------------------------------------------------------------------------------------------
 
 
-def _noise(rng: np.random.Generator, p: int, tails: float = np.inf) -> Draw:
+def _noise(rng: np.random.Generator, p: int, tails: float = np.inf, n_views: int = 2) -> Draw:
     """Independent views of p features each, normal or with Student's t."""
 
     def draw(n: int) -> Views:
-        views = rng.standard_normal((2, n, p)) if np.isinf(tails) else rng.standard_t(tails, (2, n, p))
-        return views[0], views[1]
+        shape = (n_views, n, p)
+        return tuple(rng.standard_normal(shape) if np.isinf(tails) else rng.standard_t(tails, shape))
 
     return draw
 
@@ -98,11 +125,33 @@ def _paired_features(rng: np.random.Generator, p: int, correlations: tuple[float
     return draw
 
 
+def _shared_features(
+    rng: np.random.Generator, p: int, correlations: tuple[float, ...], carriers: tuple[tuple[int, ...], ...] = ()
+) -> Draw:
+    """Three views whose features j correlate by correlations[j], in the views carriers[j], or in all of them."""
+    carriers = carriers or ((0, 1, 2),) * len(correlations)
+
+    def draw(n: int) -> Views:
+        views = tuple(rng.standard_normal((3, n, p)))
+        for j, (r, some) in enumerate(zip(correlations, carriers, strict=True)):
+            factor = rng.standard_normal(n)
+            for v in some:
+                views[v][:, j] = np.sqrt(r) * factor + np.sqrt(1 - r) * views[v][:, j]
+        return views
+
+    return draw
+
+
 def _latent(
-    rng: np.random.Generator, p: int, strengths: tuple[float, ...], tails: float = np.inf, between: float = 0.0
+    rng: np.random.Generator,
+    p: int,
+    strengths: tuple[float, ...],
+    tails: float = np.inf,
+    between: float = 0.0,
+    n_views: int = 2,
 ) -> Draw:
     """Every factor is carried by ten features of each view, with these strengths; noise of neighbours may correlate."""
-    loadings = np.zeros((2, p, len(strengths)))
+    loadings = np.zeros((n_views, p, len(strengths)))
     for view in loadings:
         for j, strength in enumerate(strengths):
             view[rng.choice(p, 10, replace=False), j] = strength * rng.choice([-1.0, 1.0], 10)
@@ -121,7 +170,7 @@ def _latent(
                 for column in range(1, p):
                     noise[:, column] = between * noise[:, column - 1] + np.sqrt(1 - between**2) * noise[:, column]
             views.append(factors @ view.T + noise)
-        return views[0], views[1]
+        return tuple(views)
 
     return draw
 
@@ -130,7 +179,7 @@ def _repeated(draw: Draw, size: int, rng: np.random.Generator) -> Draw:
     """Samples in groups of near copies."""
 
     def draw_groups(n: int) -> Views:
-        return tuple(  # type: ignore[return-value]
+        return tuple(
             np.repeat(view, size, axis=0) + 0.3 * rng.standard_normal((size * (n // size), view.shape[1]))
             for view in draw(n // size)
         )
@@ -174,13 +223,52 @@ def _planted_settings() -> Iterator[_Setting]:
         yield _Setting(f"distinct, {n} in {n // size} groups x {p}", n, c, make, group_size=size)
 
 
+def _three_noise_settings() -> Iterator[_Setting]:
+    for n, p, c in ((40, 10, 3), (60, 15, 3), (60, 150, 3), (100, 20, 3), (200, 50, 5)):
+        yield _Setting(f"{n} samples, {p} features", n, c, partial(_noise, p=p, n_views=3), _SETS_OF_THREE)
+    make = _grouped(_noise, 3, p=20, n_views=3)
+    yield _Setting("120 samples in 40 groups, 20 features", 120, 3, make, _SETS_OF_THREE, group_size=3)
+
+
+def _three_planted_settings() -> Iterator[_Setting]:
+    distinct, equal = (0.85, 0.6, 0.35), (0.6, 0.6, 0.6)
+    for n, p in ((40, 10), (60, 15), (100, 20), (300, 40)):
+        yield _Setting(
+            f"distinct, {n} x {p}", n, 3, partial(_shared_features, p=p, correlations=distinct), _SETS_OF_THREE
+        )
+        yield _Setting(f"equal, {n} x {p}", n, 3, partial(_shared_features, p=p, correlations=equal), _SETS_OF_THREE)
+    of_two = partial(_shared_features, p=20, correlations=(0.8, 0.6), carriers=((0, 1), (0, 1, 2)))
+    yield _Setting(".8 in views 1 and 2, .6 in all, 100 x 20", 100, 2, of_two, _SETS_OF_THREE)
+    strengths = (1.2, 0.9, 0.6)
+    yield _Setting("distinct, 80 x 400", 80, 3, partial(_latent, p=400, strengths=strengths, n_views=3), _SETS_OF_THREE)
+    make = _grouped(_shared_features, 3, p=20, correlations=distinct)
+    yield _Setting("distinct, 180 in 60 groups x 20", 180, 3, make, _SETS_OF_THREE, group_size=3)
+
+
 # --- claims -----------------------------------------------------------------------------------------------------------
 
 
-def _print_claims(title: str, settings: list[_Setting], share: int) -> None:
-    rows = []
+@dataclass(frozen=True, eq=False)
+class _Claims:
+    """What the fits to the data sets of a setting claim; every array has one row per data set.
+
+    `claims`, `truths` and `inside` (whether the interval has the truth) have the shape (data sets, 1 + pairs of views,
+    components): first the mean over pairs of views.
+    """
+
+    setting: _Setting
+    claims: np.ndarray
+    truths: np.ndarray
+    inside: np.ndarray
+    p_values: np.ndarray
+
+
+def _print_claims(title: str, settings: list[_Setting], share: int) -> list[_Claims]:
+    rows, all_claims = [], []
     for setting in settings:
-        claims, truths, inside, p_values = _claims(setting, max(setting.n_sets // share, 2))
+        found = _claims(setting, max(setting.n_sets // share, 2))
+        all_claims.append(found)
+        claims, truths, inside, p_values = found.claims[:, 0], found.truths[:, 0], found.inside[:, 0], found.p_values
         error = claims - truths
         rows.append(
             [
@@ -196,16 +284,34 @@ def _print_claims(title: str, settings: list[_Setting], share: int) -> None:
         )
     header = ["setting", "claim", "truth", "claim - truth", "se at most", "interval has it", "p <= .05", "data sets"]
     print_table(title, header, rows)
+    return all_claims
+
+
+def _print_pairs(title: str, all_claims: list[_Claims]) -> None:
+    rows = []
+    for found in all_claims:
+        error = found.claims - found.truths
+        for place, (v, u) in enumerate(combinations(range(3), 2), 1):
+            rows.append(
+                [
+                    f"{found.setting.name}: views {v + 1} and {u + 1}",
+                    _numbers(found.claims[:, place].mean(axis=0)),
+                    _numbers(found.truths[:, place].mean(axis=0)),
+                    _numbers(error[:, place].mean(axis=0)),
+                    f"{(error[:, place].std(axis=0) / np.sqrt(len(error))).max():.3f}",
+                    _numbers(found.inside[:, place].mean(axis=0), 2),
+                ]
+            )
+    print_table(title, ["setting", "claim", "truth", "claim - truth", "se at most", "interval has it"], rows)
 
 
 def _numbers(values: np.ndarray, digits: int = 3) -> str:
     return " ".join(f"{value:.{digits}f}".replace("0.", ".", 1) for value in values)
 
 
-def _claims(setting: _Setting, n_sets: int) -> tuple[np.ndarray, ...]:
-    """Claims, truths, whether the intervals have the truths (each n_sets x c), and p-values."""
+def _claims(setting: _Setting, n_sets: int) -> _Claims:
     found = Parallel(n_jobs=_JOBS)(delayed(_one_claim)(setting, seed) for seed in range(n_sets))
-    return tuple(np.array(part) for part in zip(*found, strict=True))
+    return _Claims(setting, *(np.array(part) for part in zip(*found, strict=True)))
 
 
 def _one_claim(setting: _Setting, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -213,18 +319,23 @@ def _one_claim(setting: _Setting, seed: int) -> tuple[np.ndarray, np.ndarray, np
     draw = setting.make(rng)
     groups = None if setting.group_size == 1 else np.arange(setting.n) // setting.group_size
     model = _fitted(setting.n_components, *draw(setting.n), groups=groups, seed=seed)
-    truth = np.zeros(setting.n_components)
-    found = _correlations(*model.transform_pair(*draw(_NEW)))
-    truth[: len(found)] = found
-    low, high = model.held_out_intervals_.T
-    inside = (low <= truth) & (truth <= high)
-    return model.held_out_correlations_, truth, inside, model.p_value_
+    scores = [each for each in model.transform(list(draw(_NEW))) if each is not None]
+    of_pairs = np.zeros((len(model.view_pairs_), setting.n_components))
+    for of_pair, (v, u) in zip(of_pairs, model.view_pairs_, strict=True):
+        found = _correlations(scores[v], scores[u])
+        of_pair[: len(found)] = found
+    mean = np.tanh(np.arctanh(of_pairs).mean(axis=0)) if len(of_pairs) > 1 else of_pairs[0]
+    truth = np.vstack([mean, of_pairs])
+    claims = np.vstack([model.held_out_correlations_, model.held_out_pair_correlations_])
+    intervals = np.concatenate([model.held_out_intervals_[None], model.held_out_pair_intervals_])
+    inside = (intervals[:, :, 0] <= truth) & (truth <= intervals[:, :, 1])
+    return claims, truth, inside, model.p_value_
 
 
-def _fitted(n_components: int | str, X: np.ndarray, Y: np.ndarray, *, groups=None, seed: int = 0) -> SparseCCA:
+def _fitted(n_components: int | str, *views: np.ndarray, groups=None, seed: int = 0) -> MultiSparseCCA:
     with warnings.catch_warnings(), one_blas_thread():
         warnings.simplefilter("ignore")
-        return SparseCCA(n_components, random_state=seed).fit(X, Y, groups=groups)
+        return MultiSparseCCA(n_components, random_state=seed).fit(list(views), groups=groups)
 
 
 def _correlations(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -261,6 +372,43 @@ def _print_p_values(share: int) -> None:
     )
 
 
+def _print_power_of_three(share: int) -> None:
+    """How often p <= .05 with three views, beside the test of the first two of them alone."""
+    settings = [
+        _Setting("three views of noise, 60 x 15", 60, 1, partial(_noise, p=15, n_views=3)),
+        *(
+            _Setting(
+                f"one factor of {r:g} in {where}, {n} x {p}",
+                n,
+                1,
+                partial(_shared_features, p=p, correlations=(r,), carriers=(carriers,)),
+            )
+            for r, n, p, where, carriers in (
+                (0.4, 60, 15, "all", (0, 1, 2)),
+                (0.6, 60, 15, "all", (0, 1, 2)),
+                (0.6, 60, 15, "views 1 and 2", (0, 1)),
+                (0.8, 60, 15, "views 1 and 2", (0, 1)),
+                (0.4, 100, 20, "all", (0, 1, 2)),
+                (0.6, 100, 20, "views 1 and 2", (0, 1)),
+            )
+        ),
+    ]
+    rows = []
+    for setting in settings:
+        n_sets = max(setting.n_sets // share, 2)
+        found = Parallel(n_jobs=_JOBS)(delayed(_of_three_and_two)(setting, seed) for seed in range(n_sets))
+        three, two = np.array(found).T
+        rows.append([setting.name, f"{np.mean(three <= _LEVEL):.3f}", f"{np.mean(two <= _LEVEL):.3f}", str(n_sets)])
+    title = "p <= .05, as a share of the data sets, with all three views and with the first two alone"
+    print_table(title, ["setting", "three views", "views 1 and 2", "data sets"], rows)
+
+
+def _of_three_and_two(setting: _Setting, seed: int) -> tuple[float, float]:
+    rng = np.random.default_rng([seed, setting.n, 1])
+    views = setting.make(rng)(setting.n)
+    return _fitted(1, *views, seed=seed).p_value_, _fitted(1, *views[:2], seed=seed).p_value_
+
+
 def _two_p_values(setting: _Setting, seed: int) -> tuple[float, float]:
     rng = np.random.default_rng([seed, setting.n, 1])
     X, Y = setting.make(rng)(setting.n)
@@ -273,8 +421,9 @@ def _of_half(X: np.ndarray, Y: np.ndarray, rng: np.random.Generator) -> float:
     train, test = order[: len(X) // 2], order[len(X) // 2 :]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = SparseCCA(5, held_out=0).fit(X[train], Y[train])
-    A, B = (scores - scores.mean(axis=0) for scores in model.transform_pair(X[test], Y[test]))
+        model = MultiSparseCCA(5, held_out=0).fit([X[train], Y[train]])
+    A, B = (model.project(view[test], v) for v, view in enumerate((X, Y)))
+    A, B = A - A.mean(axis=0), B - B.mean(axis=0)
 
     def largest(B: np.ndarray) -> float:
         products = A * B

@@ -209,7 +209,7 @@ def models() -> list:
 
 
 def use(model) -> None:
-    """Scores of all views, which must be finite and one row per sample; the result, and what else a model is for."""
+    """Scores of all views, finite and one row per sample; the result, and whatever else a model is for."""
     result = model.result()
     assert Result.from_json(result.to_json()) == result
     model._repr_html_()

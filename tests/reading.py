@@ -9,10 +9,10 @@ from scca.readers import PairError, read_pairs
 MIB = 2**20
 
 
-def refusal(*arguments, **keywords):
-    """The one sentence by which read_pairs refuses."""
+def refusal(*arguments, read=read_pairs, **keywords):
+    """The one sentence by which a reader refuses."""
     with pytest.raises(PairError) as caught:
-        read_pairs(*arguments, **keywords)
+        read(*arguments, **keywords)
     message = str(caught.value)
     assert message.endswith(".")
     assert "\n" not in message

@@ -97,11 +97,11 @@ def _column_names(data: MatrixLike, name: str) -> np.ndarray | None:
         )
     strings = [isinstance(column, str) for column in columns]
     if any(strings) and not all(strings):
-        other = columns[strings.index(False)]
+        other, frame = columns[strings.index(False)], name if name.isidentifier() else "frame"
         raise TypeError(
             f"Feature names are only supported if all input features have string names, but {name} has the column name "
             f"{other!r} beside {columns[strings.index(True)]!r}: make all of them strings, as "
-            f"{name}.columns = {name}.columns.astype(str) does."
+            f"{frame}.columns = {frame}.columns.astype(str) does."
         )
     return np.array(columns, dtype=object) if columns and all(strings) else None
 
@@ -145,11 +145,12 @@ def check_row_labels(X: MatrixLike, Y: MatrixLike, names: tuple[str, str] = ("X"
     x_times, y_times = np.bincount(x_codes, minlength=n_codes), np.bincount(y_codes, minlength=n_codes)
     if np.array_equal(x_times, y_times):
         row = int(np.argmax(differ))
-        remedy = (
-            f"{y_name}.loc[{x_name}.index]"
-            if x_labels.is_unique
-            else "both in one order, with a unique label for each row"
-        )
+        if not x_labels.is_unique:
+            remedy = "both in one order, with a unique label for each row"
+        elif x_name.isidentifier() and y_name.isidentifier():
+            remedy = f"{y_name}.loc[{x_name}.index]"
+        else:  # "view 3" is no name of a variable
+            remedy = f"{y_name} as its .loc[index], with the index of {x_name}"
         raise ValueError(
             f"{x_name} and {y_name} have the same row labels in another order, first at row {row}, which is "
             f"{shown(x_labels[row])} in {x_name} and {shown(y_labels[row])} in {y_name}: pass {remedy}, or "
@@ -334,7 +335,7 @@ def check_same_samples(X: MatrixLike, Y: MatrixLike, names: tuple[str, str] = ("
     if X.shape[0] != Y.shape[0]:
         raise ValueError(
             f"{names[0]} and {names[1]} must have the same number of samples; got {X.shape[0]} and {Y.shape[0]}: "
-            "row i of both must be the same sample."
+            "row i of each must be the same sample."
         )
 
 
@@ -417,8 +418,9 @@ def warn_of_mistakes(names: Sequence[str], views: Sequence[MatrixLike], features
     for v, u in combinations(range(len(views)), 2):
         if _equal(views[v], views[u]):
             warn(
-                f"{setting(names[v])} and {setting(names[u])} are equal, so that every correlation is perfect and says "
-                "nothing; pass different views of the samples.",
+                f"{setting(names[v])} and {setting(names[u])} are equal, so that every correlation "
+                f"{'is' if len(views) == 2 else 'between them is'} perfect and says nothing; pass different views of "
+                "the samples.",
                 DataWarning,
             )
             return

@@ -1,13 +1,16 @@
 """Wording of messages: numbers with nouns, and settings named as Python parameters or command-line options."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["NO_VALUE", "setting", "counted", "any_setting", "naming"]
+__all__ = ["NO_VALUE", "setting", "counted", "ordinal", "spelled", "joined", "any_setting", "naming"]
 
 NO_VALUE = object()
 Naming = Callable[[str, object], str]
+
+_NUMBERS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -19,6 +22,42 @@ def counted(number: int, one: str, many: str = "") -> str:
     ('1 query', '2 words')
     """
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+def spelled(number: int) -> str:
+    """A number as text has it: small ones as a word.
+
+    Examples
+    --------
+    >>> spelled(3), spelled(12)
+    ('three', '12')
+    """
+    return _NUMBERS[number] if 0 <= number < len(_NUMBERS) else str(number)
+
+
+def ordinal(number: int) -> str:
+    """The word for what comes at this position, counted from 1.
+
+    Examples
+    --------
+    >>> ordinal(3), ordinal(12), ordinal(21)
+    ('third', '12th', '21st')
+    """
+    if number <= len(_ORDINALS):
+        return _ORDINALS[number - 1]
+    ending = "th" if number // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def joined(items: Sequence[str], last: str = "and") -> str:
+    """A list in a sentence.
+
+    Examples
+    --------
+    >>> joined(["en", "fr", "es"])
+    'en, fr and es'
+    """
+    return f" {last} ".join(filter(None, [", ".join(items[:-1]), *items[-1:]]))
 
 
 def _parameter(name: str, value: object) -> str:

@@ -119,7 +119,7 @@ class TestMates:
     @pytest.mark.parametrize("more", [("--json",), ("--top", 50)])
     def test_blocks_of_queries_do_not_show(self, folder, more, monkeypatch):
         import scca.cli._printed_mates as mates
-        import scca.text._mate_search as search
+        import scca.model._mates as search
 
         command = ("mates", "model.scca", "--queries", "test.en", "--candidates", "test.fr", *more)
         whole = run(*command, cwd=folder)
@@ -201,8 +201,9 @@ class TestExplainAndReport:
         for language, words in (("en", first.words), ("fr", first.mate_words)):
             listed = "  ".join(f"{word.name} {word.loading:+.2f} ({word.weight:+.2f})" for word in words[:3])
             assert f"\n  {language} words, loading (weight): {listed}\n" in shown
-        document = first.documents[0]
-        assert f"\n  document {document.index + 1}, score {document.weight:+.3f}: " in shown
+        views = scca.load(folder / "model.scca").result().components[0].views
+        (en, fr) = (view.samples[0] for view in views)
+        assert f"\n  document {en.index + 1}, score: en {en.score:+.3f}, fr {fr.score:+.3f}\n    en: " in shown
 
     def test_words_of_the_papers_model_have_weights_alone(self, folder, tmp_path):
         model = tmp_path / "paper.scca"
@@ -341,7 +342,8 @@ class TestRefused:
             scca.SparseCCA(1, held_out=0).fit(*scca.datasets.make_planted(20, 9, 9, n_active=2).views),
             tmp_path / "s.scca",
         )
-        assert "holds a SparseCCA, not a bilingual model" in refused("explain", tmp_path / "s.scca")
+        command = ("mates", tmp_path / "s.scca", "--queries", folder / "test.en", "--candidates", folder / "test.fr")
+        assert "holds a SparseCCA, which reads matrices; use it in Python" in refused(*command)
 
     def test_language(self, folder):
         message = refused("generate", folder / "model.scca", "--text", "pain", "--from", "de")
@@ -410,7 +412,7 @@ def test_interrupt_leaves_nothing_half_written(folder, tmp_path):
     output = tmp_path / "m.scca"
     output.write_bytes(b"old")
     program = (
-        "import time, scca.text._model as m\n"
+        "import time, scca.text._bilingual as m\n"
         "def slow(self, *a, **k):\n"
         "    print('fitting', flush=True); time.sleep(30)\n"
         "m.SparseCCA.fit = slow\n"

@@ -278,8 +278,8 @@ class TestCommand:
         assert (done.returncode, done.stdout) == (1, "")
         sentence, *lines = done.stderr.splitlines()
         assert sentence == (
-            "scca: a.csv and b.csv are tables of numbers, and scca fit reads only text so far; these lines of Python "
-            "fit numbers:"
+            "scca: a.csv and b.csv are tables of numbers, and scca fit reads only text unless --kind says otherwise; "
+            "these lines of Python fit numbers:"
         )
         assert lines == [
             "import pandas",

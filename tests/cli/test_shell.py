@@ -320,7 +320,7 @@ class TestNothingRawReachesTheTerminal:
         message = refused("explain", tmp_path / "no\x1b[2Jne.scca")
         self.assert_plain(message)
         assert r"\x1b[2J" in message
-        done = run("fit", "a", "b", "c\x1b[2J", check=False)  # a mistake that the parser of options finds
+        done = run("explain", "a", "c\x1b[2J", check=False)  # a mistake that the parser of options finds
         assert done.returncode == 2
         self.assert_plain(done.stderr)
 

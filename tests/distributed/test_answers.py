@@ -28,7 +28,7 @@ from scca.distributed import (
     find_mates,
     local_cluster,
     scatter,
-    scatter_pairs,
+    scatter_texts,
     write_document_scores,
     write_mates,
     write_scores,
@@ -75,7 +75,7 @@ class TestScores:
     @pytest.mark.parametrize("storage", [np.asarray, sp.csr_array, lambda view: view.astype(np.float32)])
     def test_of_samples(self, cluster, views, model, tmp_path, n_blocks, storage):
         X, Y = map(storage, views)
-        x, y = scatter(cluster, X, Y, n_blocks)
+        x, y = scatter(cluster, X, Y, n_blocks=n_blocks)
         write_scores(model, x, tmp_path / "x")
         write_scores(model, y, tmp_path / "y")
         for name, expected in (("x", model.transform(X)), ("y", model.transform_y(Y))):
@@ -107,8 +107,8 @@ class TestScores:
         assert not known[0]
         np.testing.assert_array_equal(found.iloc[:, 2:].to_numpy(), expected)
 
-    def test_of_one_side_of_pairs(self, cluster, corpus, bilingual, tmp_path):
-        pairs = scatter_pairs(cluster, PairedText.of(corpus.en, corpus.fr, ("en", "fr")), 3)
+    def test_of_one_view_of_texts(self, cluster, corpus, bilingual, tmp_path):
+        pairs = scatter_texts(cluster, PairedText.of(corpus.en, corpus.fr, ("en", "fr")), 3)
         write_document_scores(cluster, bilingual, pairs, "fr", tmp_path / "fr")
         found = table(tmp_path / "fr").iloc[:, 2:].to_numpy()
         np.testing.assert_array_equal(found, bilingual.project(corpus.fr, "fr"))
@@ -126,7 +126,7 @@ class TestScores:
     def test_progress(self, cluster, views, model, tmp_path):
         said = []
         with long_work(lambda *of: said.append(of)):
-            write_scores(model, scatter(cluster, *views, 3)[0], tmp_path / "x")
+            write_scores(model, scatter(cluster, *views, n_blocks=3)[0], tmp_path / "x")
         assert len(said) == 3
         assert said[-1] == ("scores written", 300, 300)
 
@@ -142,7 +142,7 @@ class TestMates:
     @pytest.mark.parametrize("top", [1, 5, 1000])
     def test_of_samples(self, cluster, views, model, n_blocks, top):
         X, Y = map(sp.csr_array, tied(views))  # sparse rows have the same scores in any block
-        x, y = scatter(cluster, X, Y, n_blocks)
+        x, y = scatter(cluster, X, Y, n_blocks=n_blocks)
         for queries, candidates, scores in (
             (x, y, (model.transform(X), model.transform_y(Y))),
             (y, x, (model.transform_y(Y), model.transform(X))),
@@ -237,7 +237,7 @@ class TestRefused:
             write_scores(model, views[0], tmp_path / "x")
         with pytest.raises(ValueError, match="candidates must be of the other view, Y"):
             find_mates(cluster, model, x, x)
-        with pytest.raises(ValueError, match="source must be the language of the queries"):
+        with pytest.raises(ValueError, match="source must be the view of the queries, 'en' or 'fr'; got None"):
             find_mates(cluster, bilingual, in_futures(cluster, corpus.en, 1), in_futures(cluster, corpus.fr, 1))
         with pytest.raises(ValueError, match="language must be 'en' or 'fr'; got 'de'"):
             write_document_scores(cluster, bilingual, in_futures(cluster, corpus.en, 1), "de", tmp_path / "x")
@@ -264,7 +264,7 @@ def test_a_lost_worker_is_replaced(views, model, tmp_path):
     """Its blocks, which came from here, are sent again."""
     with local_cluster(2) as client:
         X, Y = map(sp.csr_array, tied(views))
-        x, y = scatter(client, X, Y, 6)
+        x, y = scatter(client, X, Y, n_blocks=6)
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
         found = find_mates(client, model, x, y, top=3)
         write_scores(model, x, tmp_path / "x")

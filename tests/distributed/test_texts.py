@@ -1,4 +1,4 @@
-"""Bilingual models of documents that the workers of a real cluster read: the same as of documents here."""
+"""Models of documents that the workers of a real cluster read: the same as of documents here."""
 
 import gzip
 
@@ -7,16 +7,16 @@ import pytest
 from blocks import many_pairs
 from numpy.testing import assert_allclose, assert_array_equal
 
-import scca.text._training as training
+import scca.model._sources as sources
 from scca import DataWarning, datasets, load, save
 from scca.progress import Checkpoint, CheckpointError
 from scca.readers import PairedText, PairError
-from scca.readers import read_pairs as read_here
+from scca.readers import read_texts as read_here
 from scca.text import BilingualModel
 
 pytest.importorskip("distributed")
 
-from scca.distributed import pairs_of, read_pairs, scatter_pairs
+from scca.distributed import read_texts, scatter_texts, texts_of
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def assert_same(found, expected):
 
 
 def formats(folder, documents):
-    """The same pairs as arguments of `read_pairs`, in every format."""
+    """The same pairs as arguments of `read_texts`, in every format."""
     rows = [("en", "fr"), *zip(*documents, strict=True)]
     tsv = "\n".join("\t".join(row) for row in rows) + "\n"
     (folder / "all.tsv").write_text(tsv)
@@ -97,7 +97,7 @@ def formats(folder, documents):
 @pytest.mark.parametrize("kind", ["lines", "tsv", "csv", "gz", "lists"])
 def test_a_model_of_files_is_that_of_the_same_files_here(cluster, files, documents, tmp_path, many, kind):
     expected = fitted(read_here(*files))
-    pairs = read_pairs(cluster, *formats(tmp_path, documents)[kind])
+    pairs = read_texts(cluster, *formats(tmp_path, documents)[kind])
     assert len(pairs) == 400
     assert pairs.languages == ("en", "fr")
     assert_same(fitted(pairs), expected)
@@ -105,7 +105,7 @@ def test_a_model_of_files_is_that_of_the_same_files_here(cluster, files, documen
 
 @pytest.mark.parametrize("n_blocks", [7, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 def test_a_model_does_not_depend_on_the_number_of_blocks(cluster, files, many, n_blocks):
-    assert_same(fitted(read_pairs(cluster, *files, n_blocks=n_blocks)), fitted(read_here(*files)))
+    assert_same(fitted(read_texts(cluster, *files, n_blocks=n_blocks)), fitted(read_here(*files)))
 
 
 def test_documents_from_memory_bags_and_futures(cluster, files, documents, many):
@@ -114,9 +114,9 @@ def test_documents_from_memory_bags_and_futures(cluster, files, documents, many)
     expected = fitted(read_here(*files))
     pairs = list(zip(*documents, strict=True))
     given = {
-        "memory": scatter_pairs(cluster, PairedText.of(*documents, ("en", "fr")), n_blocks=3),
-        "bag": pairs_of(cluster, dask.bag.from_sequence(pairs, npartitions=3), ("en", "fr")),
-        "futures": pairs_of(cluster, cluster.scatter([pairs[:100], pairs[100:]]), ("en", "fr")),
+        "memory": scatter_texts(cluster, PairedText.of(*documents, ("en", "fr")), n_blocks=3),
+        "bag": texts_of(cluster, dask.bag.from_sequence(pairs, npartitions=3), ("en", "fr")),
+        "futures": texts_of(cluster, cluster.scatter([pairs[:100], pairs[100:]]), ("en", "fr")),
     }
     for pairs_ in given.values():
         assert_same(fitted(pairs_), expected)
@@ -125,15 +125,15 @@ def test_documents_from_memory_bags_and_futures(cluster, files, documents, many)
 
 def test_few_pairs_are_brought_here_and_give_the_same_bytes(cluster, files, tmp_path, monkeypatch):
     many_pairs(monkeypatch, 401)
-    for name, pairs in (("here", read_here(*files)), ("cluster", read_pairs(cluster, *files))):
+    for name, pairs in (("here", read_here(*files)), ("cluster", read_texts(cluster, *files))):
         save(fitted(pairs), tmp_path / name)
     assert (tmp_path / "here").read_bytes() == (tmp_path / "cluster").read_bytes()
 
 
 def test_a_model_keeps_some_documents_and_their_numbers(cluster, files, documents, many, monkeypatch, tmp_path):
-    monkeypatch.setattr(training, "_MOST_STORED", 50)
+    monkeypatch.setattr(sources, "_MOST_STORED", 50)
     whole = fitted(read_here(*files))
-    model = fitted(read_pairs(cluster, *files))
+    model = fitted(read_texts(cluster, *files))
     numbers = model.document_numbers_
     assert len(numbers) == 50
     assert model.n_documents_ == 400
@@ -153,8 +153,8 @@ def test_blank_documents_are_reported_or_dropped(cluster, documents, tmp_path, m
         (tmp_path / name).write_text("\n".join(texts) + "\n")
     files = tmp_path / "a.en", tmp_path / "a.fr"
     with pytest.warns(DataWarning, match=r"2 documents are empty \(first: line 4 of .*a.en\)"):
-        read_pairs(cluster, *files)
-    dropped = read_pairs(cluster, *files, drop_empty=True)
+        read_texts(cluster, *files)
+    dropped = read_texts(cluster, *files, drop_empty=True)
     assert len(dropped) == 398
     assert_same(fitted(dropped), fitted(read_here(*files, drop_empty=True)))
 
@@ -162,16 +162,16 @@ def test_blank_documents_are_reported_or_dropped(cluster, documents, tmp_path, m
 def test_wrong_files_are_refused_in_one_sentence(cluster, files, tmp_path):
     (tmp_path / "short.fr").write_text("un\n")
     with pytest.raises(PairError, match="line 2 of .* has no mate"):
-        read_pairs(cluster, files[0], tmp_path / "short.fr")
+        read_texts(cluster, files[0], tmp_path / "short.fr")
     with pytest.raises(PairError, match=r"nothing.en does not exist"):
-        read_pairs(cluster, tmp_path / "nothing.en", files[1])
+        read_texts(cluster, tmp_path / "nothing.en", files[1])
     (tmp_path / "latin.fr").write_bytes(b"cafe\n" * 399 + b"caf\xe9\n")
     with pytest.raises(PairError, match=r"not UTF-8: byte 0xe9 at offset 1998 \(line 400\)"):
-        read_pairs(cluster, files[0], tmp_path / "latin.fr")
+        read_texts(cluster, files[0], tmp_path / "latin.fr")
     with pytest.raises(PairError, match="Pair 2 of block 0 is not a pair of strings"):
-        pairs_of(cluster, cluster.scatter([[("a", "b"), ("a", 1)]]))
+        texts_of(cluster, cluster.scatter([[("a", "b"), ("a", 1)]]))
     with pytest.raises(ValueError, match="first: the documents contain no word"):
-        fitted(pairs_of(cluster, cluster.scatter([[("1", "ab"), ("2", "cd")] * 60])))
+        fitted(texts_of(cluster, cluster.scatter([[("1", "ab"), ("2", "cd")] * 60])))
 
 
 def test_a_stopped_fit_goes_on_with_other_blocks(cluster, files, many, tmp_path, monkeypatch):
@@ -189,10 +189,10 @@ def test_a_stopped_fit_goes_on_with_other_blocks(cluster, files, many, tmp_path,
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Checkpoint, "write", until_the_fourth)
-        BilingualModel(4).fit(read_pairs(cluster, *files), checkpoint=folder)
+        BilingualModel(4).fit(read_texts(cluster, *files), checkpoint=folder)
     assert folder.exists()
     monkeypatch.setattr(Checkpoint, "write", lambda self, name, arrays: steps.append(name))
-    model = BilingualModel(4).fit(read_pairs(cluster, *files, n_blocks=5), checkpoint=folder)
+    model = BilingualModel(4).fit(read_texts(cluster, *files, n_blocks=5), checkpoint=folder)
     assert len(set(steps)) == len(steps)  # nothing was computed twice
     assert_same(model, expected)
     assert not folder.exists()
@@ -212,30 +212,30 @@ def test_a_fit_of_the_same_pairs_in_another_order_does_not_go_on(
 
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr(Checkpoint, "write", until_the_first)
-        BilingualModel(4).fit(read_pairs(cluster, *files), checkpoint=folder)
+        BilingualModel(4).fit(read_texts(cluster, *files), checkpoint=folder)
     pairs = list(zip(*documents, strict=True))
     swapped_in_a_block = [[pairs[1], pairs[0], *pairs[2:200]], pairs[200:]]
     swapped_blocks = [pairs[200:], pairs[:200]]
     for blocks in (swapped_in_a_block, swapped_blocks):
-        given = pairs_of(cluster, cluster.scatter(blocks), ("en", "fr"))
+        given = texts_of(cluster, cluster.scatter(blocks), ("en", "fr"))
         with pytest.raises(CheckpointError, match="with other pairs"):
             BilingualModel(4).fit(given, checkpoint=folder)
 
 
 def test_stop_words_that_no_document_has(cluster, files, many):
     with pytest.warns(DataWarning, match="1 stop word occurs in no document"):
-        fitted(read_pairs(cluster, *files), stop_words=["absent", "ena"])
+        fitted(read_texts(cluster, *files), stop_words=["absent", "ena"])
 
 
 def test_documents_without_a_word_that_is_read_are_counted(cluster, documents, many):
     pairs = [*zip(*documents, strict=True), ("unheard", "ena")]
     with pytest.warns(DataWarning, match="en has 1 document without any word that is read; "):
-        fitted(pairs_of(cluster, cluster.scatter([pairs]), ("en", "fr")))
+        fitted(texts_of(cluster, cluster.scatter([pairs]), ("en", "fr")))
 
 
 def test_features_of_a_model_are_read_only(cluster, files, many):
     """Words without a weight change no score, as of a model fitted here."""
-    model = fitted(read_pairs(cluster, *files))
+    model = fitted(read_texts(cluster, *files))
     unread = ~model.scca_.x_weights_.any(axis=1)
     vectors = model.training_[0].copy()
     vectors.data[unread[vectors.indices]] *= 3

@@ -18,6 +18,7 @@ import scca.parallel._tasks as working
 from scca import KernelCCA
 from scca.factors import constants
 from scca.factors._iteration import leading_solutions
+from scca.factors._lanczos import leading_eigenvectors
 from scca.factors.find import _gradient_by_moments, _gradient_by_rows, equalized, spectrum_of, varimax
 from scca.factors.large import shared_factors
 from scca.factors.products import regularised
@@ -58,10 +59,24 @@ def test_solve_the_problem_over_all_views(data, n_views, few, store, monkeypatch
     assert found.converged.all()
 
 
-def test_a_large_eigenproblem_is_solved_by_an_iteration(data, monkeypatch):
-    direct = shared_factors([prepared(X) for X in data], 3, [0.3] * 3)
-    monkeypatch.setattr(module, "_SMALL_EIGENPROBLEM", 0)
-    assert_same_factors(shared_factors([prepared(X) for X in data], 3, [0.3] * 3), direct.values, direct.scores)
+@pytest.mark.parametrize("few", [3000, 0])  # by spectra, by covariances
+def test_a_large_eigenproblem_is_solved_by_an_iteration(few, monkeypatch):
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=(400, 4)) * [4, 3, 2, 1.5]
+    views = [prepared(shared @ rng.normal(size=(4, 300)) + rng.normal(size=(400, 300))) for _ in range(3)]
+    monkeypatch.setattr(module, "_FEW", few)
+    direct = shared_factors(views, 3, [0.5] * 3)
+    found = []
+
+    def counted(*given):
+        found.append(leading_eigenvectors(*given))
+        return found[-1]
+
+    monkeypatch.setattr(module, "_MANY", 0)
+    monkeypatch.setattr(module, "leading_eigenvectors", counted)
+    assert_same_factors(shared_factors(views, 3, [0.5] * 3), direct.values, direct.scores)
+    assert found
+    assert found[0] is not None
 
 
 @pytest.mark.parametrize("r", [0.03, 0.3, 0.9])

@@ -184,7 +184,7 @@ class TestThreeViews:
                 assert net.objective - bound <= 1.01e-6 * (t @ t)
 
     def test_weights_are_fitted_to_the_other_views_scores(self):
-        """Of unit norm, summed and as long as the factor, by ridge regression on the selected features."""
+        """The factor as they predict it, and as long as it is, by ridge regression on the selected features."""
         settings = settings_of(n_features=None, weighted=False, ridge=0.5, ridge_is_automatic=False)
         prepared = prepared_of(planted(80)[0], settings)
         factors = rotate(prepared, find(prepared, N_FACTORS, settings), settings)
@@ -199,7 +199,8 @@ class TestThreeViews:
 
             first = [matrices[v][:, chosen[v]] @ regressed(v, t) for v in range(3)]
             for v in range(3):
-                others = sum(first[u] / np.linalg.norm(first[u]) for u in range(3) if u != v)
+                of_others = np.column_stack([first[u] for u in range(3) if u != v])
+                others = of_others @ np.linalg.lstsq(of_others, t, rcond=None)[0]
                 target = others * np.linalg.norm(t) / np.linalg.norm(others)
                 np.testing.assert_allclose(renderings[v].weights[chosen[v], j], regressed(v, target), atol=1e-9)
 

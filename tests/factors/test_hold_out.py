@@ -1,6 +1,7 @@
 """What pairs left out tell: correlations without a leak, their intervals, folds and groups."""
 
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -62,6 +63,26 @@ class TestCorrelations:
         fold_of = np.repeat([0, 1], 200)
         errors = [_correlations(A, B, fold_of, alone(400))[1][0] for B in (agreeing, disagreeing)]
         assert errors[1] > 2 * errors[0]
+
+    def test_error_of_a_mean_over_pairs_of_views(self):
+        """That of copies of a pair is the pair's; that of others is the jackknife's, and at most the largest."""
+        rng = np.random.default_rng(4)
+        shared = rng.standard_normal((300, 1))
+        views = [shared + size * rng.laplace(size=(300, 1)) for size in (0.5, 1.0, 2.0)]
+        influences = [_fisher(A, B)[1] for A, B in combinations(views, 2)]
+        fold_of, groups = np.zeros(300, dtype=int), alone(300)
+        errors = [_error(influence, fold_of, groups)[0] for influence in influences]
+        mean = _error(np.mean(influences, axis=0), fold_of, groups)[0]
+        assert mean <= max(errors)
+        assert _error(np.mean([influences[0]] * 3, axis=0), fold_of, groups)[0] == pytest.approx(errors[0], rel=1e-12)
+
+        def z_without(i):
+            left = [np.delete(view[:, 0], i) for view in views]
+            return np.mean([np.arctanh(np.corrcoef(A, B)[0, 1]) for A, B in combinations(left, 2)])
+
+        without = np.array([z_without(i) for i in range(300)])
+        jackknife = np.sqrt(299 / 300 * np.sum((without - without.mean()) ** 2))
+        assert mean == pytest.approx(2.2 * max(jackknife, 1 / np.sqrt(297)), rel=0.05)
 
     def test_scores_that_do_not_vary_have_no_correlation(self):
         z, error = _correlations(np.zeros((20, 1)), np.arange(20.0)[:, None], np.zeros(20, dtype=int), alone(20))

@@ -62,6 +62,20 @@ def test_held_out_r2_is_that_of_regressions_without_the_sample(views, store):
     assert (gain / deviation)[:4].mean() > 0.3 > 0.1 > (gain / deviation)[4:].mean()  # the first four are shared
 
 
+def test_a_feature_that_one_of_two_other_views_predicts_gains_half(views):
+    """The mean over the other views; a view of noise predicts nothing, and costs a little."""
+    X, Y = views
+    noise = np.random.default_rng(5).normal(size=Y.shape)
+    A, kernels = prepared(X), [prepare(each) @ prepare(each).T for each in (Y, noise)]
+    (of_both, deviation), (of_one, _), (of_noise, _) = (
+        held_out_gain(A, *chosen) for chosen in (kernels, kernels[:1], kernels[1:])
+    )
+    np.testing.assert_allclose(of_both, (of_one + of_noise) / 2, rtol=1e-10)
+    assert (of_both / deviation)[:4].mean() < 0.6 * (of_one / deviation)[:4].mean()
+    weights = shared_weights([A, prepared(Y), prepared(noise)])[0]
+    np.testing.assert_allclose(weights, np.maximum(of_both / deviation, 0.02) ** 0.25, rtol=1e-10)
+
+
 def test_a_constant_feature_keeps_the_least_weight(views):
     X, Y = views
     X[:, 8] = 3.0

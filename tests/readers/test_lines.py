@@ -41,11 +41,11 @@ def test_two_streams_do_not_disturb_each_other(write):
     assert [next(one), next(one), next(again), next(one), next(again)] == ["1", "2", "1", "3", "2"]
 
 
-def test_a_side_is_0_or_1(write):
+def test_a_view_is_0_or_1(write):
     pairs = PairedText.of(["a"], ["b"])
-    for side in (2, -1, "en"):
-        with pytest.raises(ValueError, match="side must be 0 or 1"):
-            pairs.documents(side)
+    for view in (2, -1, "en"):
+        with pytest.raises(ValueError, match="view must be 0 or 1; got"):
+            pairs.documents(view)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Parts of files of paired text: together they are the whole, wherever lines begin."""
+"""Parts of files of texts: together they are the whole, wherever lines begin."""
 
 import gzip
 from itertools import chain
@@ -15,12 +15,12 @@ def here(function, jobs):
     return [function(*job) for job in jobs]
 
 
-def pairs_in(sources, n_blocks):
-    return [list(part.pairs()) for part in ranges_of(sources, n_blocks, here)]
+def rows_in(sources, n_blocks):
+    return [list(part.rows()) for part in ranges_of(sources, n_blocks, here)]
 
 
-def all_pairs(sources, n_blocks):
-    return list(chain.from_iterable(pairs_in(sources, n_blocks)))
+def all_rows(sources, n_blocks):
+    return list(chain.from_iterable(rows_in(sources, n_blocks)))
 
 
 def write(folder, name, lines, end="\n", last="\n"):
@@ -47,8 +47,8 @@ def test_lines_of_two_files_in_parts_are_all_lines(tmp_path, monkeypatch, first,
     first = [text + "x" for text in first]  # a last line of nothing, without an end, is no line
     second = [f"{i} {text}" for i, text in enumerate(first)]
     files = write(tmp_path, "a.en", first, end, last), write(tmp_path, "a.fr", second, end, last)
-    source, languages = source_of(*files)
-    found = pairs_in([source], n_blocks)
+    source, languages = source_of(files)
+    found = rows_in([source], n_blocks)
     assert [pair for part in found for pair in part] == list(zip(first, second, strict=True))
     assert len(found) == min(n_blocks, len(first))
     assert max(map(len, found)) <= min(map(len, found)) + 1
@@ -59,7 +59,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "_CHUNK", 4)
     lines = [f"line {i}" for i in range(9)]
     files = write(tmp_path, "a.en", ["\ufeff" + lines[0], *lines[1:]]), write(tmp_path, "a.fr", lines)
-    assert all_pairs([source_of(*files)[0]], 4) == [(line, line) for line in lines]
+    assert all_rows([source_of(files)[0]], 4) == [(line, line) for line in lines]
 
 
 @pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.tsv.gz"])
@@ -71,17 +71,17 @@ def test_rows_of_a_table_in_parts_are_all_rows(tmp_path, monkeypatch, name):
     path = tmp_path / name
     path.write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
     for n_blocks in (1, 3, 20):
-        assert all_pairs([source_of(path)[0]], n_blocks) == rows
+        assert all_rows([source_of([path])[0]], n_blocks) == rows
 
 
 def test_several_files_are_read_one_after_another(tmp_path):
     sources, whole = [], []
     for k in range(3):
         lines = [f"{k} {i}" for i in range(4 + k)]
-        sources.append(source_of(write(tmp_path, f"{k}.en", lines), write(tmp_path, f"{k}.fr", lines))[0])
+        sources.append(source_of([write(tmp_path, f"{k}.{language}", lines) for language in ("en", "fr")])[0])
         whole += [(line, line) for line in lines]
-    assert all_pairs(sources, 5) == whole
-    assert len(pairs_in(sources, 5)) == 6  # at least five, and as many of every file
+    assert all_rows(sources, 5) == whole
+    assert len(rows_in(sources, 5)) == 6  # at least five, and as many of every file
 
 
 def test_files_of_different_lengths_are_refused_in_the_words_of_the_reader(tmp_path):
@@ -89,7 +89,7 @@ def test_files_of_different_lengths_are_refused_in_the_words_of_the_reader(tmp_p
     with pytest.raises(PairError) as plain:
         read_pairs(*files)
     with pytest.raises(PairError) as in_parts:
-        pairs_in([source_of(*files)[0]], 2)
+        rows_in([source_of(files)[0]], 2)
     assert str(in_parts.value) == str(plain.value)
 
 
@@ -102,9 +102,9 @@ def test_errors_name_the_line_and_the_byte_of_the_whole_file(tmp_path, monkeypat
     with pytest.raises(PairError) as plain:
         read_pairs(bad, good)
     with pytest.raises(PairError) as in_parts:
-        pairs_in([source_of(bad, good)[0]], n_blocks)
+        rows_in([source_of([bad, good])[0]], n_blocks)
     assert str(in_parts.value) == str(plain.value)
     table = tmp_path / "a.tsv"
     table.write_bytes(b"en\tfr\n" + b"a\tb\n" * 6 + b"a\n")
     with pytest.raises(PairError, match=r"Data row 7 of .*\(line 8\)"):
-        pairs_in([source_of(table)[0]], n_blocks)
+        rows_in([source_of([table])[0]], n_blocks)

@@ -7,9 +7,9 @@ import unicodedata
 
 import pytest
 
+from scca.kinds import TextVectorizer
+from scca.kinds._text import _composed
 from scca.readers import PairError, read_documents, read_pairs
-from scca.text import TextVectorizer
-from scca.text._vectorizer import _composed
 
 
 def test_a_long_run_of_combining_marks_takes_no_time():

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, write_mates_to
-from ._inputs import as_penalty, check_standard_input, from_pipe, language_of, load_bilingual
-from ._options import Debug, From, Json, Model, Quiet, Seed
+from ._inputs import as_penalty, check_standard_input, from_pipe, load_model, view_of
+from ._options import Debug, From, Json, Model, Quiet, Seed, To
 from ._summaries import word_weights
 from ._terminal import CallError, Terminal, one_line_errors
 
@@ -18,12 +18,23 @@ __all__ = ["generate", "mates", "translate"]
 def mates(
     model: Model,
     queries: Annotated[
-        Path, typer.Option(help="Documents to find mates for, one per line.", show_default=False, readable=False)
+        Path,
+        typer.Option(
+            help="Documents to find mates for, one per line; or samples of another kind.",
+            show_default=False,
+            readable=False,
+        ),
     ],
     candidates: Annotated[
-        Path, typer.Option(help="Documents of the other language, one per line.", show_default=False, readable=False)
+        Path,
+        typer.Option(
+            help="Documents of another language, one per line; or samples of another view.",
+            show_default=False,
+            readable=False,
+        ),
     ],
     source: From = None,
+    target: To = None,
     top: Annotated[int, typer.Option(min=1, help="How many mates to list per query.")] = 3,
     approximate: Annotated[
         bool, typer.Option("--approximate", help="Search by an index: faster with very many candidates and queries.")
@@ -43,7 +54,7 @@ def mates(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Rank the documents of the other language for each query.
+    """Rank the documents of another language (the samples of another view) for each query.
 
     Queries are read and answered in blocks, so that there may be any number of them. With as many candidates as
     queries, line i of one file is taken as the mate of line i of the other, and the average precision is printed on
@@ -54,6 +65,8 @@ def mates(
 
     Example: scca mates model.scca --queries new.en --candidates new.fr
 
+    Example: scca mates trilingual.scca --queries new.en --candidates new.es --from en --to es
+
     Example: scca mates model.scca --queries new.en --candidates new.fr --scheduler tcp://node1:8786 -o mates
     """
     check_standard_input(queries, candidates)
@@ -63,13 +76,13 @@ def mates(
     if output is not None:
         if approximate or as_json:
             raise CallError("--approximate and --json are not for a cluster; leave them out, or --scheduler and -o.")
-        write_mates_to(output, cluster, load_bilingual(model), queries, candidates, source, top, Terminal(quiet))
+        write_mates_to(output, cluster, load_model(model), queries, candidates, (source, target), top, Terminal(quiet))
         return
 
     from ._printed_mates import search_mates
 
-    terminal, bilingual = Terminal(quiet, as_json), load_bilingual(model)
-    search_mates(bilingual, queries, candidates, terminal, source=source, top=top, approximate=approximate, seed=seed)
+    terminal, loaded, views = Terminal(quiet, as_json), load_model(model), (source, target)
+    search_mates(loaded, queries, candidates, terminal, views=views, top=top, approximate=approximate, seed=seed)
 
 
 @one_line_errors
@@ -81,6 +94,7 @@ def generate(
     ] = None,
     text: Annotated[str | None, typer.Option(help="A query given here instead of in a file.")] = None,
     source: From = None,
+    target: To = None,
     mu: Annotated[
         str, typer.Option(help='With a --paper model: "auto", "auto*0.5" or a number; a larger mu gives fewer words.')
     ] = "auto",
@@ -90,7 +104,7 @@ def generate(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """The words of the other language that the mate of each query is expected to have.
+    """The words of another language that the mate of each query is expected to have.
 
     Example: scca generate model.scca new.en
 
@@ -101,12 +115,14 @@ def generate(
     penalty = as_penalty(mu, "--mu")
 
     from ..readers import read_documents
+    from ..text import generate as generated
 
     terminal = Terminal(quiet, as_json)
     documents = [text or ""] if queries is None else read_documents(from_pipe(queries))
-    bilingual = load_bilingual(model)
-    source = language_of(bilingual, documents, source, terminal)
-    made = bilingual.generate(documents, source=source, mu=penalty, top=top if bilingual.anchors is None else None)
+    loaded = load_model(model)
+    source = view_of(loaded, documents, source, terminal)
+    most = top if getattr(loaded, "anchors", None) is None else None
+    made = generated(loaded, documents, source=source, target=target, mu=penalty, top=most)
     if as_json:
         terminal.json(
             [
@@ -127,19 +143,20 @@ def generate(
         words = [word.name for word in item.words if word.weight > 0]
         shown = " ".join(words[:top]) if item.known else "(no known word)"
         rows.append((str(i + 1), str(len(words)), shown))
-    terminal.table(("query", f"{bilingual.other(source)} words", "strongest first"), rows)
+    terminal.table(("query", f"{made[0].language} words", "strongest first"), rows)
 
 
 @one_line_errors
 def translate(
     model: Model,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="WORD...", help="Words of either language.", show_default=False)
+        list[str] | None, typer.Argument(metavar="WORD...", help="Words of any of the languages.", show_default=False)
     ] = None,
     word_file: Annotated[
         Path | None, typer.Option("--words", help="A file of words, one per line; - is standard input.", readable=False)
     ] = None,
     source: Annotated[str | None, typer.Option("--from", help="Language of the words; detected by default.")] = None,
+    target: To = None,
     top: Annotated[int, typer.Option(min=1, help="How many translations to print per word.")] = 8,
     seed: Seed = 0,
     quiet: Quiet = False,
@@ -161,4 +178,9 @@ def translate(
     from ._words import print_translations, words_asked
 
     asked = words_asked(words, word_file)
-    print_translations(load_bilingual(model).translate(asked, source=source), top, Terminal(quiet, as_json))
+
+    from ..text import translate as translated
+
+    loaded = load_model(model)
+    found = translated(loaded, asked, source=source, target=target)
+    print_translations(found, top, Terminal(quiet, as_json), says_target=len(loaded.view_names_) > 2)

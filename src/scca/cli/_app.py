@@ -8,19 +8,22 @@ import typer
 from .._version import __version__
 from ._answering import generate, mates, translate
 from ._learning import demo, fit, reproduce
-from ._showing import explain, lexicon, report
+from ._options import SeveralValues
+from ._showing import explain, lexicon, report, result
 from ._terminal import INTERRUPTED, WRONG_CALL, WRONG_INPUT, InterruptedCommandError, say, sentence
 
 __all__ = ["run"]
 
 app = typer.Typer(
-    help="Sparse canonical correlation analysis: what two languages, or any two views, share.",
+    help="Sparse canonical correlation analysis: what two or more languages, or any views of the same things, share.",
     epilog="Exit status: 0 done, 1 the input is at fault, 2 the call is at fault, 130 interrupted, 143 terminated.",
     pretty_exceptions_enable=False,
     add_completion=False,
     rich_markup_mode=None,
 )
-for command in (fit, mates, generate, translate, lexicon, explain, report, demo, reproduce):
+app.command(cls=SeveralValues)(fit)
+app.command(cls=SeveralValues)(demo)
+for command in (mates, generate, translate, lexicon, explain, report, result, reproduce):
     app.command()(command)
 
 

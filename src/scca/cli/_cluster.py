@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .._files import check_folder
-from ._inputs import language_of
+from ._inputs import view_of
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:
-    from ..readers import PairedText, Piped, RemotePairs
-    from ..text import BilingualModel
+    from ..model import Model
+    from ..readers import Piped, RemoteTexts, TextViews
 
-__all__ = ["Cluster", "Scheduler", "TlsCa", "TlsCert", "TlsKey", "pairs_for", "write_mates_to"]
+__all__ = ["Cluster", "Scheduler", "TlsCa", "TlsCert", "TlsKey", "texts_for", "write_mates_to"]
 
 Scheduler = Annotated[
     str | None,
@@ -73,26 +73,26 @@ class Cluster:
         )
 
 
-def pairs_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "PairedText | RemotePairs":
-    """The pairs of a command: read by this process, or by the workers of a cluster; pairs of a pipe are sent there."""
-    from ..readers import Piped, read_pairs
+def texts_for(client: Any, files: "list[Path | Piped]", **settings: Any) -> "TextViews | RemoteTexts":
+    """The texts of a command: read by this process, or by the workers of a cluster; texts of a pipe are sent there."""
+    from ..readers import Piped, read_texts
 
     if client is None:
-        return read_pairs(*files, **settings)
+        return read_texts(*files, **settings)
     from .. import distributed
 
     if any(isinstance(file, Piped) for file in files):
-        return distributed.scatter_pairs(client, read_pairs(*files, **settings))
-    return distributed.read_pairs(client, *(Path(str(file)) for file in files), **settings)
+        return distributed.scatter_texts(client, read_texts(*files, **settings))
+    return distributed.read_texts(client, *(Path(str(file)) for file in files), **settings)
 
 
 def write_mates_to(
     output: Path,
     cluster: Cluster,
-    model: "BilingualModel",
+    model: "Model",
     queries: Path,
     candidates: Path,
-    source: str | None,
+    views: tuple[str | None, str | None],
     top: int,
     terminal: Terminal,
 ) -> None:
@@ -102,8 +102,9 @@ def write_mates_to(
     from ..readers import stream_documents
 
     check_folder(output)
-    source = language_of(model, next(stream_documents(queries)), source, terminal)
+    source = view_of(model, next(stream_documents(queries)), views[0], terminal)
+    target = model.target_of(source, views[1])
     with cluster.client(terminal) as client, terminal.stages() as progress, long_work(progress):
         asked, offered = read_documents(client, queries), read_documents(client, candidates)
-        write_mates(client, model, asked, offered, output, source=source, top=top)
+        write_mates(client, model, asked, offered, output, source=source, target=target, top=top)
     terminal.print(f"mates of the documents of {queries.name}: {output}")

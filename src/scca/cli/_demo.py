@@ -5,24 +5,27 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from .._drawing import to_png
 from .._files import atomic_write, check_folder, check_output
 from .._pages import check_page_tools
+from .._wording import joined
 from ..datasets import load_trilingual
 from ..estimators import KernelCCA
+from ..model import Model
 from ..persistence import save
-from ..readers import PairedText
+from ..readers import PairedText, TextViews
+from ..results import Result
 from ..retrieval import average_precision
-from ..text import BilingualModel, Component, WordPair
+from ..text import BilingualModel, WordPair, generate, lexicon
+from ._summaries import left_out
 from ._terminal import Terminal, call_at_fault
 from ._words import lexicon_table
 
 __all__ = ["run_demo"]
 
 _TRAINING_DOCUMENTS = 200
-_SHOWN_COMPONENTS, _SHOWN_WORDS = 5, 6  # words of each language in a component
+_SHOWN_COMPONENTS, _SHOWN_WORDS = 5, 6  # number of components, and of words of each language in a component
 _GENERATED_WORDS = 12
 _SHOWN_PAIRS, _TRUSTED = 10, 0.9  # pairs of words, evenly spread over those with so much trust
 _FILES = ("model.scca", "report.html", "words.tsv", "sparsity.png")
@@ -30,13 +33,12 @@ _FILES = ("model.scca", "report.html", "words.tsv", "sparsity.png")
 
 @dataclass(frozen=True)
 class _Results:
-    """Everything that the demo prints, computed beforehand."""
+    """Everything that the demo prints, computed beforehand.
 
-    languages: tuple[str, str]
-    n_components: int
-    n_words: int
-    n_words_read: int
-    components: list[Component]
+    What was learnt is in `learnt`; the rest is of the first two languages, on documents that were left out.
+    """
+
+    learnt: Result
     query: str
     mate: str
     mate_is_right: bool
@@ -47,10 +49,14 @@ class _Results:
     n_trusted: int
     precision: dict[str, float]  # average precision of each method of finding mates
 
+    @property
+    def languages(self) -> list[str]:
+        return [view.name for view in self.learnt.views]
 
-def run_demo(folder: Path, languages: tuple[str, str], components: int | None, seed: int, terminal: Terminal) -> None:
+
+def run_demo(folder: Path, languages: tuple[str, ...], components: int | None, seed: int, terminal: Terminal) -> None:
     """Fit on 200 documents of the corpus, find the mates of the other 100, and write the results to `folder`."""
-    from ..report import prepare, sparsity_figure, write_report
+    from ..report import MOST_SHOWN, sparsity_figure, write_report
 
     check_folder(folder)
     for name in _FILES if folder.is_dir() else ():
@@ -58,47 +64,52 @@ def run_demo(folder: Path, languages: tuple[str, str], components: int | None, s
     check_page_tools("reports")
     corpus = load_trilingual()
     with call_at_fault():
-        first, second = (np.array(corpus.texts(language), dtype=object) for language in languages)
+        texts = {language: np.array(corpus.texts(language), dtype=object) for language in languages}
     order = np.random.default_rng(seed).permutation(len(corpus))
     train, test = order[:_TRAINING_DOCUMENTS], order[_TRAINING_DOCUMENTS:]
-    terminal.note(f"learning from {len(train)} documents in {languages[0]} and {languages[1]}")
-    model = BilingualModel(components or "auto", random_state=seed)
-    pairs = PairedText.of(list(first[train]), list(second[train]), languages)
-    with terminal.stages() as progress:
-        model.fit(pairs, progress=progress)
-    lexicon = model.lexicon()
-    results = _results(model, pairs, list(first[test]), list(second[test]), lexicon, seed)
+    terminal.note(f"learning from {len(train)} documents in {joined(languages)}")
+    learning = {language: list(documents[train]) for language, documents in texts.items()}
+    model = _fitted(learning, terminal, components or "auto", seed)
+    words = lexicon(model, source=languages[0], target=languages[1])
+    results = _results(model, learning, {name: list(each[test]) for name, each in texts.items()}, words, seed)
 
     folder.mkdir(parents=True, exist_ok=True)
     save(model, folder / "model.scca")
-    write_report(model, folder / "report.html")
+    learnt = model.result(MOST_SHOWN)
+    write_report(learnt, folder / "report.html")
     with atomic_write(folder / "sparsity.png") as file:
-        file.write(to_png(sparsity_figure(prepare(model))))
+        file.write(to_png(sparsity_figure(learnt)))
     with atomic_write(folder / "words.tsv") as file:
-        file.write(lexicon_table(lexicon).encode())
+        file.write(lexicon_table(words).encode())
     if terminal.as_json:
         terminal.json(_as_json(results, folder))
     else:
         _print(results, folder, terminal)
 
 
+def _fitted(texts: dict[str, list[str]], terminal: Terminal, n_components: int | str, seed: int, **more: Any) -> Model:
+    with terminal.stages() as progress:
+        if len(texts) == 2:
+            model = BilingualModel(n_components, random_state=seed, **more)
+            first, second = texts
+            return model.fit(PairedText.of(texts[first], texts[second], (first, second)), progress=progress)
+        return Model(n_components, random_state=seed, **more).fit(TextViews.of(texts), progress=progress)
+
+
 def _results(
-    model: BilingualModel, pairs: PairedText, first: list[str], second: list[str], lexicon: list[WordPair], seed: int
+    model: Model, learning: dict[str, list[str]], new: dict[str, list[str]], words: list[WordPair], seed: int
 ) -> _Results:
-    languages = model.languages_[0], model.languages_[1]
-    mates = model.mates(first, second, source=languages[0], top=1).indices[:, 0]
+    source, target = model.view_names_[:2]
+    first, second = new[source], new[target]
+    mates = model.mates(first, second, source=source, target=target, top=1).indices[:, 0]
     query = int(np.argmax(mates == np.arange(len(mates))))  # the first document whose mate is found, if any
-    text = model.generate([first[query]], source=languages[0], top=_GENERATED_WORDS)[0]
+    text = generate(model, [first[query]], source=source, target=target, top=_GENERATED_WORDS)[0]
     generated = [word.name for word in text.words]
-    true_words = model.vectorizers_[1].words_[model.vectorize([second[query]], languages[1]).indices]
-    trusted = [pair for pair in lexicon if pair.trust >= _TRUSTED]
+    true_words = model.kinds_[1].words_[model.vectorize([second[query]], target).indices]
+    trusted = [pair for pair in words if pair.trust >= _TRUSTED]
     spread = np.linspace(0, len(trusted) - 1, min(_SHOWN_PAIRS, len(trusted))).astype(int)
     return _Results(
-        languages=languages,
-        n_components=model.scca_.n_components_,
-        n_words=len(model.vectorizers_[0].words_),
-        n_words_read=int(model.scca_.x_weights_.any(axis=1).sum()),
-        components=model.components()[:_SHOWN_COMPONENTS],
+        learnt=model.result(_SHOWN_WORDS),
         query=first[query],
         mate=second[mates[query]],
         mate_is_right=bool(mates[query] == query),
@@ -107,23 +118,23 @@ def _results(
         in_true_mate=sum(word in true_words for word in generated),
         pairs=[trusted[i] for i in spread],
         n_trusted=len(trusted),
-        precision=_compare(model, pairs, first, second, seed),
+        precision=_compare(model, learning, first, second, seed),
     )
 
 
 def _compare(
-    model: BilingualModel, pairs: PairedText, first: list[str], second: list[str], seed: int
+    model: Model, learning: dict[str, list[str]], first: list[str], second: list[str], seed: int
 ) -> dict[str, float]:
     """The average precision of finding mates by few words, by all words, by kernel CCA and by chance."""
-    dense = clone(model).set_params(rendering="dense", n_components=model.scca_.n_components_, held_out=0).fit(pairs)
-    kernel = KernelCCA(model.scca_.n_components_, scale="rows").fit(*model.training_)
-    sides = list(zip((first, second), model.languages_, strict=True))
-    vectors = [model.vectorize(texts, language) for texts, language in sides]
-    scores = [model.project(texts, language) for texts, language in sides]
+    n_components, (source, target) = model.estimator_.n_components_, model.view_names_[:2]
+    dense = _fitted(learning, Terminal(quiet=True), n_components, seed, rendering="dense", held_out=0)
+    kernel = KernelCCA(n_components, scale="rows").fit(*model.training_[:2])
+    vectors = model.vectorize(first, source), model.vectorize(second, target)
+    scores = model.project(first, source), model.project(second, target)
     shuffled = scores[1][np.random.default_rng(seed).permutation(len(second))]
     found = {
         "few words": average_precision(*scores),
-        "all words": dense.average_precision(first, second),
+        "all words": average_precision(dense.project(first, source), dense.project(second, target)),
         "kernel CCA": average_precision(*kernel.transform_pair(*vectors)),
         "chance": average_precision(scores[0], shuffled),
     }
@@ -131,12 +142,13 @@ def _compare(
 
 
 def _print(results: _Results, folder: Path, terminal: Terminal) -> None:
-    first, second = results.languages
-    terminal.print(f"What it learnt, {len(results.components)} of {results.n_components} components, by their words in")
-    terminal.print(f"{first} and {second}, with the correlation of the two languages on pairs left out:")
-    for component in results.components:
-        sides = (component.words, component.mate_words)
-        words = "  |  ".join(" ".join(word.name for word in side[:_SHOWN_WORDS]) for side in sides)
+    learnt, (first, second) = results.learnt, results.languages[:2]
+    shown = learnt.components[:_SHOWN_COMPONENTS]
+    terminal.print(f"What it learnt, {len(shown)} of {len(learnt.components)} components, by their words in")
+    of = "the two languages" if len(learnt.views) == 2 else "all pairs of languages, their mean,"
+    terminal.print(f"{joined(results.languages)}, with the correlation of {of} on {left_out(learnt)} left out:")
+    for component in shown:
+        words = "  |  ".join(" ".join(word.name for word in view.features) for view in component.views)
         held_out = component.held_out_correlation
         terminal.print(f"  {'' if held_out is None else f'{held_out:.2f}':4}  {words}")
     terminal.print("", f"A document it has not seen, in {first}:", f"  {results.query}")
@@ -152,8 +164,9 @@ def _print(results: _Results, folder: Path, terminal: Terminal) -> None:
     pairs = [(pair.word, pair.mate, f"{pair.trust:.2f}", str(pair.documents)) for pair in results.pairs]
     terminal.table((f"word, {first}", f"word, {second}", "trust", "documents"), pairs)
     terminal.print("")
-    words_read = dict.fromkeys(("all words", "kernel CCA"), f"{results.n_words} of {results.n_words}")
-    words_read |= {"few words": f"{results.n_words_read} of {results.n_words}", "chance": ""}
+    n_words, n_read = learnt.views[0].n_features, learnt.views[0].used[-1]
+    words_read = dict.fromkeys(("all words", "kernel CCA"), f"{n_words} of {n_words}")
+    words_read |= {"few words": f"{n_read} of {n_words}", "chance": ""}
     methods = [(method, words_read[method], f"{precision:.3f}") for method, precision in results.precision.items()]
     terminal.table(("mates of unseen documents by", f"{first} words read", "average precision"), methods)
     terminal.print("", f"in {folder}: model.scca, report.html, words.tsv and sparsity.png")
@@ -162,12 +175,12 @@ def _print(results: _Results, folder: Path, terminal: Terminal) -> None:
 
 def _as_json(results: _Results, folder: Path) -> dict[str, Any]:
     return {
-        "languages": list(results.languages),
+        "languages": results.languages,
         "training_documents": _TRAINING_DOCUMENTS,
         "test_documents": results.n_candidates,
-        "words": results.n_words,
-        "components": results.n_components,
-        "words_used": results.n_words_read,
+        "words": results.learnt.views[0].n_features,
+        "components": len(results.learnt.components),
+        "words_used": results.learnt.views[0].used[-1],
         "average_precision": results.precision["few words"],
         "dense_average_precision": results.precision["all words"],
         "kernel_cca_average_precision": results.precision["kernel CCA"],

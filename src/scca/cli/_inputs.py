@@ -2,40 +2,56 @@
 
 import os
 import shlex
+from collections.abc import Sequence
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .._files import check_output
 from ._terminal import CallError, Terminal
 
 if TYPE_CHECKING:  # the rest of the package is loaded by the commands that need it
+    from ..model import Model
     from ..readers import Piped
-    from ..text import BilingualModel
+    from ..results import Result
 
 __all__ = [
     "as_penalty",
     "check_kept",
     "check_standard_input",
-    "check_two_names",
+    "check_names",
     "check_written",
     "from_pipe",
     "is_same_file",
-    "language_of",
     "listed_labels",
     "listed_words",
-    "load_bilingual",
+    "load_model",
+    "load_result",
+    "view_of",
 ]
 
 
-def load_bilingual(path: Path) -> "BilingualModel":
+def load_model(path: Path) -> "Model":
+    """A model of named views, which reads new samples as they are in files."""
+    from ..model import Model
     from ..persistence import load
-    from ..text import BilingualModel
 
     model = load(path)
-    if not isinstance(model, BilingualModel):
-        raise ValueError(f"{path} holds a {type(model).__name__}, not a bilingual model; make one with scca fit.")
+    if not isinstance(model, Model):
+        raise ValueError(f"{path} holds a {type(model).__name__}, which reads matrices; use it in Python.")
     return model
+
+
+def load_result(path: Path, *, top: int | None = None, named_samples: bool = True) -> "Result":
+    """What a model file holds, whatever made it, or a file that `scca result` wrote."""
+    from ..persistence import load
+    from ..results import Result
+
+    if path.suffix.lower() == ".json":
+        result = Result.from_json(path.read_text(encoding="utf-8")).shortened(top)
+    else:
+        result = load(path).result(top)
+    return result if named_samples else result.without_names()
 
 
 def check_written(output: Path, *inputs: Path | None) -> None:
@@ -51,11 +67,12 @@ def check_kept(output: Path, *inputs: Path | None) -> None:
             raise CallError(f"{output} is the input {given}, which would be replaced; name another file with -o.")
 
 
-def check_two_names(**given: tuple[str, str] | None) -> None:
-    """Refuse an option whose two names are equal, or one of them empty."""
+def check_names(**given: Sequence[str] | None) -> None:
+    """Refuse an option with fewer than two names, equal names or an empty one."""
     for option, names in given.items():
-        if names is not None and (names[0] == names[1] or not all(names)):
-            raise CallError(f"--{option} must be two different names; got {shlex.join(names)}.")
+        if names and (len(names) < 2 or len(set(names)) < len(names) or not all(names)):
+            count = "two" if len(names) <= 2 else f"{len(names)}"
+            raise CallError(f"--{option} must be {count} different names; got {shlex.join(names)}.")
 
 
 def is_same_file(one: Path, other: Path) -> bool:
@@ -116,11 +133,11 @@ def _stripped_lines(path: Path) -> list[str]:
         return [line.strip() for line in read_documents(from_pipe(path))]
 
 
-def language_of(model: "BilingualModel", documents: list[str], given: str | None, terminal: Terminal) -> str:
-    """The language of the queries: as given, or detected from their words."""
+def view_of(model: "Model", samples: Any, given: str | None, terminal: Terminal) -> str:
+    """The view of the queries: as given, or detected from their words."""
     if given is not None:
-        model.other(given)  # refuses a language that the model does not have
+        model.number_of(given)  # refuses a view that the model does not have
         return given
-    source = model.detect_language(documents)
+    source = model.detect_view(samples)
     terminal.note(f"queries taken to be {source}, by their words")
     return source

@@ -1,42 +1,46 @@
-"""Commands that learn: from a user's pairs, from the built-in corpus, and as in the paper."""
+"""Commands that learn: from a user's views, from the built-in corpus, and as in the paper."""
 
 from pathlib import Path
 from statistics import median
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .._wording import counted
-from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey, pairs_for
+from ._cluster import Cluster, Scheduler, TlsCa, TlsCert, TlsKey
 from ._inputs import (
     as_penalty,
     check_kept,
+    check_names,
     check_standard_input,
-    check_two_names,
     check_written,
     from_pipe,
     listed_labels,
     listed_words,
 )
-from ._options import Columns, Debug, DropEmpty, Json, Languages, Quiet, Seed
-from ._summaries import summary_of
+from ._options import Columns, Debug, DropEmpty, Json, Kinds, Languages, PairColumns, PairLanguages, Quiet, Seed
+from ._summaries import left_out, summary_of, used_of
 from ._terminal import CallError, Terminal, continuing, one_line_errors
 
+if TYPE_CHECKING:
+    from ..results import Result
+
 __all__ = ["demo", "fit", "reproduce"]
+
+_DEMO_LANGUAGES = ["en", "fr"]
 
 
 @one_line_errors
 def fit(
-    first: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
-            help="Documents of the first language, one per line; or one table or TMX; - is standard input.",
+            metavar="FILE...",
+            help="Documents of each language, one per line, line by line the same; or one table or TMX with all; - is "
+            "standard input. With --kind, files of any kinds.",
             readable=False,
         ),
     ],
-    second: Annotated[
-        Path | None, typer.Argument(help="Their mates in the second language, line by line.", readable=False)
-    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", readable=False)] = Path(
         "model.scca"
     ),
@@ -45,6 +49,7 @@ def fit(
     ] = None,
     languages: Languages = None,
     columns: Columns = None,
+    kinds: Kinds = None,
     min_df: Annotated[
         int | None, typer.Option(min=1, help="Leave out words in fewer documents; default 2, with --paper 1.")
     ] = None,
@@ -72,13 +77,14 @@ def fit(
         ),
     ] = False,
     words: Annotated[
-        int | None, typer.Option(min=2, help="Read at most so many words of each language, those it shares best.")
+        int | None,
+        typer.Option(min=2, help="Read at most this many words (columns, ...) per view, the most predictive ones."),
     ] = None,
     groups: Annotated[
         Path | None,
         typer.Option(
-            help="A file with one label per pair: pairs with the same label belong together, such as sentences of one "
-            "document, and are left out together.",
+            help="A file with one label per sample: samples with the same label belong together, such as sentences of "
+            "one document, and are left out together.",
             readable=False,
         ),
     ] = None,
@@ -90,8 +96,8 @@ def fit(
     texts: Annotated[
         bool,
         typer.Option(
-            help="Store the training documents of the second language in the model file; otherwise components show "
-            "only their numbers."
+            help="Store the training documents of all languages (the labels of rows) in the model file; otherwise "
+            "components show only their numbers."
         ),
     ] = True,
     seed: Seed = 0,
@@ -99,27 +105,29 @@ def fit(
     as_json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Learn a common space from paired documents.
+    """Learn a common space from documents in two or more languages, or from any views of the same things.
 
     A fit that was stopped goes on if the same command is run again.
 
     Example: scca fit corpus.en corpus.fr -o model.scca
 
-    Example: scca fit corpus.en corpus.fr -o model.scca --components 30
+    Example: scca fit corpus.en corpus.fr corpus.es -o model.scca --components 30
 
     Example: scca fit corpus.en corpus.fr -o model.scca --groups documents.txt
 
     Example: zcat corpus.tsv.gz | scca fit - -o model.scca
+
+    Example: scca fit captions.en images.npy -o model.scca --kind text vectors
 
     Example: scca fit corpus.en corpus.fr -o model.scca --scheduler tcp://node1:8786
     """
     if str(output) == "-":
         raise CallError("fit writes the model to a file, not to standard output; name one with -o.")
     checkpoint = output.with_name(f"{output.name}.partial")
-    check_written(output, first, second, stop_words, groups)
-    check_kept(checkpoint, first, second, stop_words, groups)
-    check_two_names(languages=languages, columns=columns)
-    check_standard_input(first, second, stop_words, groups)
+    check_written(output, *files, stop_words, groups)
+    check_kept(checkpoint, *files, stop_words, groups)
+    check_names(languages=languages, columns=columns)
+    check_standard_input(*files, stop_words, groups)
     if paper and dense:
         raise CallError("--dense is not for the paper's method; leave out --dense or --paper.")
     if dense and mu != "auto":
@@ -134,63 +142,66 @@ def fit(
         raise CallError("--stop-words are words, and --characters reads none; leave out one of the two.")
     if scheduler and paper:
         raise CallError("--scheduler is not for the paper's method; leave out --scheduler or --paper.")
+    n_views = len(files) if len(files) > 1 else len(languages or columns or "ab")
+    if paper and n_views > 2:
+        raise CallError(f"--paper is for two languages; got {n_views}: leave out --paper, or name two.")
     cluster = Cluster(scheduler, tls_ca, tls_cert, tls_key)
-    penalties: dict[str, Any] = {"mu": as_penalty(mu, "--mu"), "gamma": as_penalty(gamma, "--gamma")}
+    mu_, gamma_ = as_penalty(mu, "--mu"), as_penalty(gamma, "--gamma")
 
-    from ..factors import constants
     from ..persistence import save
-    from ..text import BilingualModel
-    from ._refusing import refuse_numbers
+    from ._views import ViewFiles, model_of
 
     terminal = Terminal(quiet, as_json)
-    files = [from_pipe(given) for given in (first, second) if given is not None]
-    refuse_numbers(files, columns or languages, components, output)
-    model = BilingualModel(
-        components or "auto",
-        lowercase=not case,
-        stop_words=None if stop_words is None else listed_words(stop_words),
-        min_df="auto" if min_df is None else min_df,
-        ngram_range=(1, ngrams),
-        analyzer="char" if characters else "word",
-        **penalties,
-        rendering="dense" if dense else "sparse",
-        anchors="sequential" if paper else None,
-        feature_weights=None if paper else "shared",
-        n_words=words or "auto",
+    given = ViewFiles.of([from_pipe(each) for each in files], kinds, languages, columns, drop_empty)
+    if scheduler and not given.are_texts:
+        raise CallError("--scheduler is for texts; leave it out, or --kind.")
+    given.refuse_numbers(components, output)
+    model = model_of(
+        given,
+        n_components=components or "auto",
+        mu=mu_,
+        rendering="dense" if dense else None,
+        n_features=words or "auto",
         random_state=seed,
-        keep_texts=texts,
+        keep_samples=texts,
+        text={
+            "lowercase": not case,
+            "stop_words": None if stop_words is None else listed_words(stop_words),
+            "min_df": min_df,
+            "ngram_range": (1, ngrams),
+            "analyzer": "char" if characters else "word",
+        },
+        paper={"gamma": gamma_} if paper else None,
     )
     labels = None if groups is None else listed_labels(groups)
     if checkpoint.exists():
         terminal.note(f"scca: going on from {checkpoint}")
     with cluster.client(terminal) as client, continuing(checkpoint):
-        pairs = pairs_for(client, files, languages=languages, columns=columns, drop_empty=drop_empty)
+        views = given.read(client)
         with terminal.stages() as progress:
             preview = terminal.preview if terminal.is_watched else None
-            model.fit(pairs, groups=labels, progress=progress, checkpoint=checkpoint, preview=preview)
+            model.fit(views, groups=labels, progress=progress, checkpoint=checkpoint, preview=preview)
     save(model, output, texts=texts)
-    summary = summary_of(model) | {"model": str(output)}
-    if as_json:
-        terminal.json(summary)
+    _print_fit(model.result(1), output, terminal)
+
+
+def _print_fit(result: "Result", output: Path, terminal: Terminal) -> None:
+    """What `scca fit` says of its model."""
+    from ..factors import constants
+
+    if terminal.as_json:
+        terminal.json(summary_of(result) | {"model": str(output)})
         return
-    terminal.print(
-        f"{counted(summary['components'], 'component')} from {summary['words_used']} of {summary['words'][0]} "
-        f"{model.languages_[0]} words and {_used_of_the_second(summary)}: {output}"
-    )
-    if held_out := summary.get("held_out_correlations"):
+    *others, last = map(used_of, result.views)
+    terminal.print(f"{counted(len(result.components), 'component')} from {', '.join(others)} and {last}: {output}")
+    held_out = [c.held_out_correlation for c in result.components if c.held_out_correlation is not None]
+    if held_out:
         terminal.print(
-            f"correlation on pairs left out ({counted(summary['folds'], 'fit')}): best {max(held_out):.3f}, median "
-            f"{median(held_out):.3f}, worst {min(held_out):.3f}"
+            f"correlation on {left_out(result)} left out ({counted(result.evidence.n_folds or 0, 'fit')}): best "
+            f"{max(held_out):.3f}, median {median(held_out):.3f}, worst {min(held_out):.3f}"
         )
-        if summary["p_value"] <= constants.CHANCE:  # otherwise it was given as a warning
-            terminal.print(summary["verdict"])
-
-
-def _used_of_the_second(summary: dict[str, Any]) -> str:
-    language = summary["languages"][1]
-    if summary["documents_used"] is None:
-        return f"{summary['mate_words_used']} of {summary['words'][1]} {language} words"
-    return f"{summary['documents_used']} of {summary['documents']} {language} documents"
+        if (result.evidence.p_value or 0.0) <= constants.CHANCE:  # otherwise it was given as a warning
+            terminal.print(result.evidence.verdict or "")
 
 
 @one_line_errors
@@ -198,7 +209,9 @@ def demo(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder for the results.", readable=False)] = Path(
         "scca-demo"
     ),
-    languages: Annotated[tuple[str, str], typer.Option(help="Two of en, fr, es.")] = ("en", "fr"),
+    languages: Annotated[
+        list[str], typer.Option(metavar="FIRST SECOND ...", help="Two or all of en, fr, es.")
+    ] = _DEMO_LANGUAGES,
     components: Annotated[
         int | None, typer.Option(min=1, help="How many; default: as many as hold on pairs left out.")
     ] = None,
@@ -210,12 +223,14 @@ def demo(
     """Learn, find mates, generate and report on the built-in corpus.
 
     Example: scca demo
+
+    Example: scca demo --languages en fr es
     """
-    check_two_names(languages=languages)
+    check_names(languages=languages)
 
     from ._demo import run_demo
 
-    run_demo(output, languages, components, seed, Terminal(quiet, as_json))
+    run_demo(output, tuple(languages), components, seed, Terminal(quiet, as_json))
 
 
 @one_line_errors
@@ -237,8 +252,8 @@ def reproduce(
         Path | None,
         typer.Option(help="One TSV, CSV, parquet or TMX instead of two files.", show_default=False, readable=False),
     ] = None,
-    languages: Languages = None,
-    columns: Columns = None,
+    languages: PairLanguages = None,
+    columns: PairColumns = None,
     drop_empty: DropEmpty = False,
     only: Annotated[
         list[str] | None,

@@ -65,7 +65,7 @@ class _Format:
         return re.compile(rf"[+-]?(?:{whole}(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
-def recognised(lines: Sequence[str], chosen: tuple[str, str] | None = None) -> NumberTable | None:
+def recognised(lines: Sequence[str], chosen: Sequence[str] | None = None) -> NumberTable | None:
     """The table that begins with these lines, or two columns of it; None unless nearly all fields are numbers."""
     content = [line for line in lines if line.strip() and not line.startswith("#")]
     if len(content) < _LEAST_ROWS:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..kinds import Kind, TextVectorizer
+from ..model import Mates, MateSearch, Model
 from ..readers import stream_documents
 from ..retrieval import average_precision
-from ..text import BilingualModel, Mates, MateSearch
-from ._inputs import from_pipe, language_of
+from ._inputs import from_pipe, view_of
 from ._summaries import clipped
-from ._terminal import Terminal
+from ._terminal import CallError, Terminal
 
 __all__ = ["search_mates"]
 
@@ -21,12 +22,12 @@ _SAMPLED = 200  # queries on which the recall of an index is measured
 
 
 def search_mates(
-    model: BilingualModel,
+    model: Model,
     queries: Path,
     candidates: Path,
     terminal: Terminal,
     *,
-    source: str | None,
+    views: tuple[str | None, str | None],
     top: int,
     approximate: bool,
     seed: int,
@@ -35,47 +36,94 @@ def search_mates(
 
     At the end come the average precision or, of an approximate search, the recall on queries drawn by `seed`.
     """
-    blocks = stream_documents(queries, wait=True)
+    source, target = views
+    blocks = _blocks(_kind_of(model, source), queries, wait=True)
     first = next(blocks)
-    source = language_of(model, first, source, terminal)
-    texts: list[str] = []
-    beginning: list[str] = []
+    source = view_of(model, first, source, terminal)
+    target = _target(model, candidates, source, target)
+    kind = _kind_of(model, target)
+    shown: list[str] = []
+    beginning: list[Any] = []
 
-    def offered() -> Iterator[str]:
-        for block in stream_documents(from_pipe(candidates)):
-            beginning.extend(block[: _DETECTED - len(beginning)])
+    def offered() -> Iterator[Any]:
+        for block in _blocks(kind, candidates):
+            if isinstance(kind, TextVectorizer):
+                beginning.extend(block[: _DETECTED - len(beginning)])
             if not terminal.as_json:  # JSON has no texts
-                texts.extend(map(clipped, block))
-            yield from block
+                shown.extend(map(clipped, kind.labels(block) or [""] * _count(block)))
+            yield block
 
-    search = model.mate_search(offered(), source=source, approximate=approximate)
+    search = model.mate_search(offered(), source=source, target=target, approximate=approximate, in_blocks=True)
     unknown = np.flatnonzero(~search.known_candidates)
-    _note_unknown(terminal, "candidate", "candidates", len(unknown), unknown[0] if len(unknown) else 0, search.target)
-    _note_language(terminal, model, beginning, search.target)
+    _note_unknown(
+        terminal, kind, ("candidate", "candidates"), len(unknown), unknown[0] if len(unknown) else 0, search.target
+    )
+    if beginning:
+        _note_language(terminal, model, beginning, search)
     mates = (search.mates(block, top=top) for block in chain([first], blocks))
-    _print(mates, search, texts, terminal, seed if approximate else None)
+    _print(mates, search, shown, terminal, seed if approximate else None, model)
 
 
-def _note_unknown(terminal: Terminal, one: str, many: str, n_unknown: int, first: int, language: str) -> None:
+def _kind_of(model: Model, view: str | None) -> Kind:
+    """The kind of a view; if it is not named, the kind that all views have."""
+    if view is not None:
+        return model.kinds_[model.number_of(view)]
+    kinds = {kind.kind for kind in model.kinds_}
+    if len(kinds) > 1:
+        names = ", ".join(f"{name} ({kind.kind})" for name, kind in zip(model.view_names_, model.kinds_, strict=True))
+        raise CallError(f"--from must name the view of the queries, since the views are of several kinds: {names}.")
+    return model.kinds_[0]
+
+
+def _target(model: Model, candidates: Path, source: str, target: str | None) -> str:
+    """The view of the candidates: as given, the only other one, or the language of the first of them."""
+    others = [name for name in model.view_names_ if name != source]
+    texts = all(isinstance(_kind_of(model, name), TextVectorizer) for name in others)
+    if target is None and len(others) > 1 and texts and candidates.is_file():
+        return model.detect_view(next(stream_documents(candidates, _DETECTED)), without=source)
+    return model.target_of(source, target)
+
+
+def _blocks(kind: Kind, path: Path, wait: bool = False) -> Iterator[Any]:
+    """The samples of a file: documents in blocks, anything else as a whole."""
+    if isinstance(kind, TextVectorizer):
+        return stream_documents(path if wait else from_pipe(path), wait=wait)
+    return iter([kind.read(path)])
+
+
+def _count(samples: Any) -> int:
+    shape = getattr(samples, "shape", None)
+    return len(samples) if shape is None else int(shape[0])
+
+
+def _note_unknown(
+    terminal: Terminal, kind: Kind, words: tuple[str, str], n_unknown: int, first: int, view: str
+) -> None:
+    one, many = words
     if n_unknown == 1:
-        terminal.note(f"scca: note: 1 {one} has no known {language} word (line {first + 1}); it ties with everything.")
+        terminal.note(
+            f"scca: note: 1 {one} has no known {view} {kind.unit} (line {first + 1}); it ties with everything."
+        )
     elif n_unknown:
         terminal.note(
-            f"scca: note: {n_unknown} {many} have no known {language} word (first: line {first + 1}); they tie with "
+            f"scca: note: {n_unknown} {many} have no known {view} {kind.unit} (first: line {first + 1}); they tie with "
             "everything."
         )
 
 
-def _note_language(terminal: Terminal, model: BilingualModel, candidates: list[str], language: str) -> None:
-    """Note if the candidates look like the other language."""
-    counts = {name: model.vectorize(candidates, name).nnz for name in model.languages_}
-    other = model.other(language)
-    if counts[other] > 2 * counts[language]:
-        terminal.note(f"scca: note: the candidates look like {other}, not {language}; check the files.")
+def _note_language(terminal: Terminal, model: Model, candidates: list[str], search: MateSearch) -> None:
+    """Note if the candidates look like another language."""
+    texts = [
+        name for name, kind in zip(model.view_names_, model.kinds_, strict=True) if isinstance(kind, TextVectorizer)
+    ]
+    counts = {name: model.vectorize(candidates, name).nnz for name in texts}
+    likely = max(texts, key=lambda name: counts[name])
+    if counts[likely] > 2 * counts[search.target]:
+        terminal.note(f"scca: note: the candidates look like {likely}, not {search.target}; check the files.")
 
 
 def _print(
-    answers: Iterable[Mates], search: MateSearch, texts: list[str], terminal: Terminal, seed: int | None
+    answers: Iterable[Mates], search: MateSearch, texts: list[str], terminal: Terminal, seed: int | None, model: Model
 ) -> None:
     """Print answers as they come, and then the recall if there is a seed, or else the average precision."""
     seen = _Seen(search, seed)
@@ -86,7 +134,8 @@ def _print(
     else:
         blocks = (_rows(found, texts, seen.n_before) for found in seen.each(answers))
         terminal.table_stream(("query", "rank", "similarity", "candidate", "text"), blocks)
-    _note_unknown(terminal, "query", "queries", seen.n_unknown, seen.first_unknown, search.source)
+    kind = _kind_of(model, search.source)
+    _note_unknown(terminal, kind, ("query", "queries"), seen.n_unknown, seen.first_unknown, search.source)
     if not terminal.as_json:
         seen.note(terminal)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .._checks import DataWarning, silenced
+from .._wording import joined, ordinal
 from ..readers import PairError, Piped, stream_documents
 from ._numbers import NumberTable, recognised
 from ._terminal import AdvisedError
@@ -50,52 +51,72 @@ class _Numbers:
 
 
 def refuse_numbers(
-    paths: Sequence[Path | Piped], chosen: tuple[str, str] | None, components: int | None, output: Path
+    paths: Sequence[Path | Piped], chosen: Sequence[str] | None, components: int | None, output: Path
 ) -> None:
     """Raise an error if files that are to be read as text hold numbers.
 
     `chosen` are the columns of a single file. Files that cannot be read are left to the reader, which reports why.
     """
-    if len(paths) == 2:
-        found = _of_two_files(_read(paths[0], "first.csv"), _read(paths[1], "second.csv"))
+    if len(paths) > 1:
+        found = _of_files([_read(path, f"{ordinal(i)}.csv") for i, path in enumerate(paths, 1)])
     else:
         found = _of_one_file(paths[0], chosen)
     if found is None:
         return
     what, lines = found
+    names = _variables(len(paths) if len(paths) > 1 else len(chosen or "XY"))
+    fitted, given = ("SparseCCA", ", ".join(names)) if len(names) == 2 else ("MultiSparseCCA", f"[{', '.join(names)}]")
     raise AdvisedError(
-        f"{what}, and scca fit reads only text so far; these lines of Python fit numbers:",
+        f"{what}, and scca fit reads only text unless --kind says otherwise; these lines of Python fit numbers:",
         [
             "import pandas",
             "import scca",
             *lines,
-            f"model = scca.SparseCCA({components or _literal('auto')}).fit(X, Y)",
+            f"model = scca.{fitted}({components or _literal('auto')}).fit({given})",
             f"scca.save(model, {_literal(str(output))})",
         ],
     )
 
 
-def _of_two_files(first: _Text | _Numbers | None, second: _Text | _Numbers | None) -> tuple[str, list[str]] | None:
-    if first is None or second is None:
-        return None
-    numbers = [file for file in (first, second) if isinstance(file, _Numbers)]
+def _variables(n_views: int) -> list[str]:
+    return ["X", "Y"] if n_views == 2 else [f"X{v + 1}" for v in range(n_views)]
+
+
+def _of_files(files: Sequence[_Text | _Numbers | None]) -> tuple[str, list[str]] | None:
+    """What a file for each view holds."""
+    known = [file for file in files if file is not None]
+    numbers = [file for file in known if isinstance(file, _Numbers)]
     # beside a file of text, one number per line may be text too, such as numerals beside numbers that are spelt out
-    if not numbers or (len(numbers) == 1 and sum(numbers[0].table.numeric) < 2):
+    if len(known) < len(files) or not any(
+        sum(each.table.numeric) > 1 or len(numbers) == len(files) for each in numbers
+    ):
         return None
-    lines = [*first.lines("X"), *second.lines("Y")]
+    names = _variables(len(files))
+    lines = [line for name, file in zip(names, known, strict=True) for line in file.lines(name)]
     labels = [file.table.labels or [] for file in numbers]
     are_unique = all(len(set(each)) == len(each) for each in labels)
-    if len(numbers) == 2 and are_unique and labels[0] != labels[1] and set(labels[0]) & set(labels[1]):
-        lines.append('X, Y = X.align(Y, join="inner", axis=0)  # the rows with the same labels')
-    named = " and ".join(str(file.path) for file in numbers)
-    return f"{named} {'are tables' if len(numbers) == 2 else 'is a table'} of numbers", lines
+    if len(numbers) == len(files) and are_unique and set(labels[0]).intersection(*labels[1:]):
+        if len(files) == 2 and labels[0] != labels[1]:
+            lines.append('X, Y = X.align(Y, join="inner", axis=0)  # the rows with the same labels')
+        elif any(each != labels[0] for each in labels):
+            shared = " & ".join(f"set({name}.index)" for name in names[1:])
+            lines.append(
+                f"rows = [row for row in {names[0]}.index if row in {shared}]  # the rows with the same labels"
+            )
+            lines.append(f"{', '.join(names)} = [each.loc[rows] for each in ({', '.join(names)})]")
+    named = joined([str(file.path) for file in numbers])
+    return f"{named} {'are tables' if len(numbers) > 1 else 'is a table'} of numbers", lines
 
 
-def _of_one_file(path: Path | Piped, chosen: tuple[str, str] | None) -> tuple[str, list[str]] | None:
-    if chosen is not None and isinstance(both := _read(path, "first.csv", chosen), _Numbers):
-        one, other = map(_literal, chosen)
-        lines = [*replace(both, then=f"[[{one}, {other}]]").lines("table"), f"X, Y = table[[{one}]], table[[{other}]]"]
-        return (f"columns {one} and {other} of {path} are numbers", lines) if all(both.table.numeric) else None
+def _of_one_file(path: Path | Piped, chosen: Sequence[str] | None) -> tuple[str, list[str]] | None:
+    """What one file with all views holds."""
+    if chosen is not None and isinstance(all_ := _read(path, "first.csv", chosen), _Numbers):
+        if not all(all_.table.numeric):
+            return None
+        columns, names = list(map(_literal, chosen)), _variables(len(chosen))
+        parts = ", ".join(f"table[[{column}]]" for column in columns)
+        table = replace(all_, then=f"[[{', '.join(columns)}]]").lines("table")
+        return f"columns {joined(columns)} of {path} are numbers", [*table, f"{', '.join(names)} = {parts}"]
     file = _read(path, "first.csv")
     if not isinstance(file, _Numbers) or sum(file.table.numeric) < 2 or (chosen is not None and file.table.names):
         return None
@@ -104,7 +125,7 @@ def _of_one_file(path: Path | Piped, chosen: tuple[str, str] | None) -> tuple[st
     return f"{path} is a table of numbers", [*file.lines("table"), split]
 
 
-def _read(path: Path | Piped, stored: str, chosen: tuple[str, str] | None = None) -> _Text | _Numbers | None:
+def _read(path: Path | Piped, stored: str, chosen: Sequence[str] | None = None) -> _Text | _Numbers | None:
     """What a file, or two of its columns, begins with; `stored` is the name for what came through a pipe."""
     name = _literal(stored if isinstance(path, Piped) else str(path))
     try:
@@ -128,7 +149,7 @@ def _first_lines(path: Path | Piped) -> list[str]:
     return lines
 
 
-def _read_parquet(path: Path, name: str, chosen: tuple[str, str] | None) -> _Numbers | None:
+def _read_parquet(path: Path, name: str, chosen: Sequence[str] | None) -> _Numbers | None:
     """A Parquet file of numbers, by the types of its columns."""
     import pyarrow
     from pyarrow import parquet, types

@@ -10,7 +10,7 @@ from .._pages import check_page_tools
 from ..datasets import load_trilingual
 from ..readers import PairedText, read_pairs
 from ..reproduce import NAMES, Corpus, Results, Settings, compare, count_corpus, parse_size, reproduce
-from ._inputs import check_standard_input, check_two_names, from_pipe, is_same_file
+from ._inputs import check_names, check_standard_input, from_pipe, is_same_file
 from ._terminal import CallError, Terminal, call_at_fault
 
 __all__ = ["Request", "run_reproduce"]
@@ -106,7 +106,7 @@ def run_reproduce(folder: Path, request: Request, only: list[str], jobs: int, te
             if name not in NAMES:
                 raise ValueError(f"there is no experiment {name!r}; choose from {', '.join(NAMES)}.")
     check_standard_input(*request.files())
-    check_two_names(languages=request.languages, columns=request.columns)
+    check_names(languages=request.languages, columns=request.columns)
     check_page_tools("reproduced figures")
     check_folder(folder)
     check_folder(folder / "work")

@@ -9,8 +9,8 @@ import typer
 
 from .._files import atomic_write
 from .._wording import counted
-from ..text import Translation, WordPair
-from ._inputs import check_written, listed_words, load_bilingual
+from ..text import Translation, WordPair, lexicon, linked_languages
+from ._inputs import check_written, listed_words, load_model
 from ._summaries import listed, word_weights
 from ._terminal import WRONG_INPUT, CallError, Terminal, harmless, plain_json, say
 
@@ -29,8 +29,11 @@ def words_asked(words: list[str] | None, file: Path | None) -> list[str]:
     return asked
 
 
-def print_translations(found: Sequence[Translation], top: int, terminal: Terminal) -> None:
-    """Print the translations of known words, then one line for each unknown word, with exit status 1."""
+def print_translations(found: Sequence[Translation], top: int, terminal: Terminal, *, says_target: bool) -> None:
+    """Print the translations of known words, then one line for each unknown word, with exit status 1.
+
+    `says_target` is for models of more than two languages.
+    """
     known = [item for item in found if item.known]
     unknown = [item for item in found if not item.known]
     if terminal.as_json:
@@ -38,7 +41,8 @@ def print_translations(found: Sequence[Translation], top: int, terminal: Termina
     else:
         for item in known:
             trust = "" if item.trust is None else f", trust {item.trust:.2f}"
-            about = f"{item.source}, in {counted(item.documents, 'document')}{trust}"
+            languages = f"{item.source} to {item.target}" if says_target else item.source
+            about = f"{languages}, in {counted(item.documents, 'document')}{trust}"
             terminal.print(f"{item.word} ({about}): {listed(item.words[:top]) or 'nothing'}")
     for item in unknown:
         say(f"scca: {item.note}")
@@ -61,21 +65,27 @@ def _translation_dict(item: Translation) -> dict[str, Any]:
 
 
 def write_lexicon(
-    model: Path, output: Path, terminal: Terminal, *, source: str | None, least: int, trust: float, top: int
+    path: Path,
+    output: Path,
+    terminal: Terminal,
+    *,
+    source: str | None,
+    target: str | None,
+    least: int,
+    trust: float,
+    top: int,
 ) -> None:
     """Write the word list of a model file to a file or to standard output."""
     to_file = str(output) != "-"
     if to_file:
-        check_written(output, model)
-    bilingual = load_bilingual(model)
+        check_written(output, path)
+    model = load_model(path)
     with terminal.progress("linking words") as progress:
-        pairs = bilingual.lexicon(source=source, least=least, trust=trust, top=top, progress=progress)
-    source = source or bilingual.languages_[0]
+        pairs = lexicon(model, source=source, target=target, least=least, trust=trust, top=top, progress=progress)
+    source, target = linked_languages(model, source, target)
     text = lexicon_table(pairs)
     if terminal.as_json:
-        text = plain_json(
-            {"from": source, "to": bilingual.other(source), "words": [_pair_dict(pair) for pair in pairs]}
-        )
+        text = plain_json({"from": source, "to": target, "words": [_pair_dict(pair) for pair in pairs]})
     if not to_file:
         sys.stdout.write(text)
         return

@@ -5,7 +5,10 @@ from ._blocks import DaskBlocks, Traffic, seconds_computed
 from ._cluster import ClusterError, connect, local_cluster
 from ._rows import read_rows, rows_of, scatter
 from ._tasks import tasks_on
-from ._texts import ClusterPairs, pairs_of, read_documents, read_pairs, scatter_pairs
+from ._texts import ClusterTexts, read_documents, read_texts, scatter_texts, texts_of
+
+# the names that these had when there were two languages; they go with the next version
+ClusterPairs, read_pairs, pairs_of, scatter_pairs = ClusterTexts, read_texts, texts_of, scatter_texts
 
 __all__ = [
     # the cluster
@@ -14,9 +17,13 @@ __all__ = [
     "ClusterError",
     # many fits
     "tasks_on",
-    # paired documents
-    "read_pairs",
+    # documents in two or more languages
+    "read_texts",
     "read_documents",
+    "texts_of",
+    "scatter_texts",
+    "ClusterTexts",
+    "read_pairs",
     "pairs_of",
     "scatter_pairs",
     "ClusterPairs",

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 
 from .._checks import check_count
+from .._wording import joined
+from ..kinds import TextVectorizer
+from ..model import Model
 from ..progress import report
-from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import as_a_worker
 from ._job_queue import results_as_done
 from ._mates import BestCandidates, Search
 from ._packing import SentFunction
 from ._parts import new_folder, part_name, write_part
-from ._scoring import Piece, Scored, of_documents, of_samples, pieces_of, scores_in_pieces
+from ._scoring import Piece, Scored, of_documents, of_samples, pieces_of, scores_in_pieces, view_of
 
 __all__ = ["ClusterMates", "find_mates", "write_document_scores", "write_mates", "write_scores"]
 
@@ -47,7 +49,7 @@ class ClusterMates:
 # --- scores -----------------------------------------------------------------------------------------------------------
 
 
-def write_scores(model: Any, samples: Any, folder: Folder, *, view: str | None = None) -> None:
+def write_scores(model: Any, samples: Any, folder: Folder, *, view: str | int | None = None) -> None:
     """Write the scores of samples in blocks as Parquet files, one per block, each by the worker that has the block.
 
     `folder` then has `part-00000.parquet` and so on, in the order of the samples, with a column `sample`, the number of
@@ -55,17 +57,17 @@ def write_scores(model: Any, samples: Any, folder: Folder, *, view: str | None =
     pandas, polars and databases, and can be read one by one. Until all are complete, the folder is called
     FOLDER.partial; after a failure it is removed. Client and workers have to share the file system.
 
-    Scores are those of `model.transform` (for Y `transform_y`), up to the rounding of sums in blocks.
+    Scores are those of `model.project(samples, view)`, up to the rounding of sums in blocks.
 
     Parameters
     ----------
-    model : SparseCCA, KernelCCA or another fitted estimator of two views
+    model : SparseCCA, MultiSparseCCA or another fitted estimator of views
     samples : BlockRows, or sequence of futures
         From `scatter`, `read_rows` or `rows_of`; or futures of arrays, sparse matrices or data frames.
     folder : path
         New, or empty.
-    view : {"X", "Y"}, optional
-        Which view the samples are of; BlockRows know it.
+    view : str or int, optional
+        The name or number of the samples' view in the model; BlockRows that are called like a view know it.
     """
     given = samples if isinstance(samples, BlockRows) else list(samples)
     if isinstance(given, list) and not all(hasattr(block, "client") for block in given):
@@ -74,7 +76,7 @@ def write_scores(model: Any, samples: Any, folder: Folder, *, view: str | None =
     _write_scores(of_samples(client, model, given, view), folder)
 
 
-def write_document_scores(client: Any, model: BilingualModel, documents: Any, language: str, folder: Folder) -> None:
+def write_document_scores(client: Any, model: Model, documents: Any, language: str, folder: Folder) -> None:
     """Write the scores of documents in blocks as Parquet files, one per block, as `write_scores`.
 
     The columns are `document`, its number; `known`, false for a document without any word that the model reads, whose
@@ -83,13 +85,17 @@ def write_document_scores(client: Any, model: BilingualModel, documents: Any, la
     Parameters
     ----------
     client : distributed.Client
-    model : BilingualModel
-    documents : sequence of futures or delayed objects, dask.bag.Bag, or ClusterPairs
-        Every block is a list of texts; of pairs, the side with the language.
+    model : Model or BilingualModel
+    documents : sequence of futures or delayed objects, dask.bag.Bag, or ClusterTexts
+        Every block is a list of texts; of ClusterTexts, those in the language.
     language : str
+        The view of the model.
     folder : path
         New, or empty.
     """
+    kind = model.kinds_[model.number_of(language)]
+    if not isinstance(kind, TextVectorizer):
+        raise ValueError(f"{language} must be a view of text; got one of the kind {kind.kind!r}: use its estimator_.")
     _write_scores(of_documents(client, model, documents, language), folder)
 
 
@@ -127,7 +133,14 @@ def _write_block(function: SentFunction, block: Any, first: int, path: Path) -> 
 
 
 def find_mates(
-    client: Any, model: Any, queries: Any, candidates: Any, *, source: str | None = None, top: int = 10
+    client: Any,
+    model: Any,
+    queries: Any,
+    candidates: Any,
+    *,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    top: int = 10,
 ) -> ClusterMates:
     """The `top` candidates that match each query best; each worker searches its own candidates.
 
@@ -137,12 +150,13 @@ def find_mates(
     Parameters
     ----------
     client : distributed.Client
-    model : BilingualModel, or SparseCCA or another fitted estimator of two views
+    model : Model or BilingualModel, or SparseCCA or another fitted estimator of views
     queries, candidates : blocks
-        For a bilingual model, documents of one language and of the other, as for `write_document_scores`. Otherwise
-        samples of one view and of the other: BlockRows, or futures or delayed objects of matrices.
-    source : str, optional
-        The language of the queries, or their view, "X" or "Y"; BlockRows know it.
+        For a model, documents of two languages, as for `write_document_scores`, or samples of views of other kinds. For
+        an estimator, samples of two views: BlockRows, or futures or delayed objects of matrices.
+    source, target : str, optional
+        The views of the queries and of the candidates, for an estimator also their numbers. BlockRows that are called
+        like a view know it, and of two views the target is the other one.
     top : int, default=10
         How many candidates to return per query.
 
@@ -150,7 +164,7 @@ def find_mates(
     -------
     ClusterMates
     """
-    asked, offered = _scored_queries_and_candidates(client, model, queries, candidates, source)
+    asked, offered = _scored_queries_and_candidates(client, model, queries, candidates, source, target)
     top = min(check_count(top, "top"), len(offered))
     pieces = pieces_of(asked)
     found = dict(_answers(Search(asked, offered, top, _answer), asked, pieces))
@@ -163,7 +177,15 @@ def find_mates(
 
 
 def write_mates(
-    client: Any, model: Any, queries: Any, candidates: Any, folder: Folder, *, source: str | None = None, top: int = 10
+    client: Any,
+    model: Any,
+    queries: Any,
+    candidates: Any,
+    folder: Folder,
+    *,
+    source: str | int | None = None,
+    target: str | int | None = None,
+    top: int = 10,
 ) -> None:
     """Write the `top` candidates that match each query best as Parquet files.
 
@@ -174,15 +196,15 @@ def write_mates(
     Parameters
     ----------
     client : distributed.Client
-    model : BilingualModel, or SparseCCA or another fitted estimator of two views
-    queries, candidates, source : as for `find_mates`
+    model : Model or BilingualModel, or SparseCCA or another fitted estimator of views
+    queries, candidates, source, target : as for `find_mates`
     folder : path
         New, or empty.
     top : int, default=10
         How many candidates to write per query.
     """
     top = check_count(top, "top")
-    asked, offered = _scored_queries_and_candidates(client, model, queries, candidates, source)
+    asked, offered = _scored_queries_and_candidates(client, model, queries, candidates, source, target)
     pieces = pieces_of(asked)
     with new_folder(folder) as partial_:
         search = Search(asked, offered, top, partial(_write_answer, partial_, len(pieces)))
@@ -191,19 +213,35 @@ def write_mates(
 
 
 def _scored_queries_and_candidates(
-    client: Any, model: Any, queries: Any, candidates: Any, source: str | None
+    client: Any, model: Any, queries: Any, candidates: Any, source: Any, target: Any
 ) -> tuple[Scored, Scored]:
-    if isinstance(model, BilingualModel):
+    if isinstance(model, Model):
         if source is None:
-            raise ValueError(f"source must be the language of the queries, one of {model.languages_}; got None.")
-        asked = of_documents(client, model, queries, source)
-        return asked, of_documents(client, model, candidates, model.other(source))
-    asked = of_samples(client, model, queries, source)
-    view = source or queries.name
-    other = "Y" if view == "X" else "X"
-    if isinstance(candidates, BlockRows) and candidates.name != other:
-        raise ValueError(f"candidates must be of the other view, {other}; got {candidates!r}: swap them.")
-    return asked, of_samples(client, model, candidates, other)
+            views = joined([*map(repr, model.view_names_)], "or")
+            raise ValueError(f"source must be the view of the queries, {views}; got None.")
+        target = model.target_of(source, target)
+        return of_documents(client, model, queries, source), of_documents(client, model, candidates, target)
+    source = view_of(model, queries, source)
+    target = _target_of(model, candidates, source, target)
+    return of_samples(client, model, queries, source), of_samples(client, model, candidates, target)
+
+
+def _target_of(model: Any, candidates: Any, source: str, target: Any) -> str:
+    """The view of an estimator that candidates belong to: as given, as `BlockRows` are called, or the only other."""
+    others = [name for name in model.view_names_ if name != source]
+    known_by_name = isinstance(candidates, BlockRows) and candidates.name in model.view_names_
+    if target is None and not known_by_name:
+        if len(others) > 1:
+            raise ValueError(
+                f"target must be the view of the candidates, {joined([*map(repr, others)], 'or')}; got None."
+            )
+        return others[0]
+    name = view_of(model, candidates, target)
+    if name == source:
+        wanted = f"the other view, {others[0]}" if len(others) == 1 else f"another view than {source}"
+        remedy = "swap them" if len(others) == 1 else "pass those of another view"
+        raise ValueError(f"candidates must be of {wanted}; got {candidates!r}: {remedy}.")
+    return name
 
 
 def _answers(search: Search, queries: Scored, pieces: Sequence[Piece]) -> Iterator[tuple[int, Any]]:

@@ -9,19 +9,23 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
 
+from .._checks import shown
 from .._data import read_view
-from ..estimators import PairedTransformer
+from .._wording import joined
+from ..estimators import ViewsEstimator
+from ..kinds import TextVectorizer
+from ..model import Model
 from ..parallel import parts
 from ..samples import Block
-from ..text import BilingualModel
 from ..views import BlockRows
 from ._blocks import DaskBlocks
 from ._cluster import attempted, results
 from ._packing import FunctionOnWorkers
-from ._texts import ClusterPairs
+from ._texts import ClusterTexts
 
-__all__ = ["Piece", "Scored", "of_documents", "of_samples", "pieces_of", "scores_in_pieces"]
+__all__ = ["Piece", "Scored", "of_documents", "of_samples", "pieces_of", "scores_in_pieces", "view_of"]
 
 _PIECE = 8192  # rows scored at a time
 
@@ -88,34 +92,50 @@ def pieces_of(scored: Scored) -> list[Piece]:
     return found
 
 
-def of_samples(client: Any, model: Any, samples: Any, view: str | None) -> Scored:
-    """Samples of a view of a fitted model: `BlockRows`, or futures or delayed objects of matrices."""
-    if not isinstance(model, PairedTransformer):
-        raise TypeError(f"model must be a fitted estimator of two views such as scca.SparseCCA; got {model!r}.")
-    view = samples.name if view is None and isinstance(samples, BlockRows) else view
-    if view not in ("X", "Y"):
-        raise ValueError(f'the view of the samples must be "X" or "Y"; got {view!r}.')
+def of_samples(client: Any, model: Any, samples: Any, view: str | int | None) -> Scored:
+    """Samples of a view of a fitted estimator: `BlockRows`, or futures or delayed objects of matrices."""
+    name = view_of(model, samples, view)
     if not isinstance(samples, BlockRows):
-        return Scored(client, _maker(client, samples), partial(_sample_scores, model, view, None, None))
+        return Scored(client, _maker(client, samples), partial(_sample_scores, model, name, None, None))
     where = samples.remote
     if not isinstance(where, DaskBlocks) or len(where.left_out):
         raise ValueError(f"samples must be all those of a cluster; got {samples!r}: use scatter, read_rows or rows_of.")
-    return Scored(client, where.renewed_futures, partial(_sample_scores, model, view, samples.name, samples.dtype))
+    return Scored(client, where.renewed_futures, partial(_sample_scores, model, name, samples.name, samples.dtype))
 
 
-def of_documents(client: Any, model: BilingualModel, documents: Any, language: str) -> Scored:
-    """Documents of one language: futures or delayed objects of lists of texts, a bag of texts, or pairs."""
-    model.other(language)  # refuses another language
-    light = copy(model)
-    light.training_, light.texts_ = (None, None), None  # scores do not need them
+def view_of(model: Any, samples: Any, view: str | int | None) -> str:
+    """The name of the view of an estimator that samples belong to: as given, or as `BlockRows` are called."""
+    if not isinstance(model, ViewsEstimator):
+        raise TypeError(f"model must be a fitted estimator of views such as scca.SparseCCA; got {model!r}.")
+    check_is_fitted(model)
+    names = list(model.view_names_)
+    if view is None and isinstance(samples, BlockRows):
+        view = samples.name
+    if isinstance(view, str) and view in names:
+        return view
+    if isinstance(view, int | np.integer) and not isinstance(view, bool) and 0 <= view < len(names):
+        return names[view]
+    raise ValueError(
+        f"the view of the samples must be {joined([*map(shown, names)], 'or')}; got {shown(view)}: name it."
+    )
+
+
+def of_documents(client: Any, model: Model, documents: Any, view: str) -> Scored:
+    """Samples of one view of a model: futures or delayed objects of lists of texts or tables, a bag, or `ClusterTexts`.
+
+    `ClusterTexts` must have a language that is called like the view.
+    """
+    model.number_of(view)  # refuses another view
+    light = copy(model)  # without what scores do not need
+    light.training_, light.samples_ = (None,) * len(model.view_names_), (None,) * len(model.view_names_)
     make: Callable[[], list[Any]]
-    if isinstance(documents, ClusterPairs):
-        if language not in documents.languages:
-            raise ValueError(f"the pairs must have the language {language!r}; got {documents.languages!r}: name it so.")
-        make = partial(documents.side, documents.languages.index(language))
+    if isinstance(documents, ClusterTexts):
+        if view not in documents.languages:
+            raise ValueError(f"the texts must have the language {view!r}; got {documents.languages!r}: name it so.")
+        make = partial(documents.blocks_of, documents.languages.index(view))
     else:
         make = _maker(client, documents)
-    return Scored(client, make, partial(_document_scores, light, language))
+    return Scored(client, make, partial(_document_scores, light, view))
 
 
 def _maker(client: Any, given: Any) -> Callable[[], list[Any]]:
@@ -146,7 +166,7 @@ def _n_rows(block: Any) -> int:
 
 
 def _sample_scores(
-    model: PairedTransformer, view: str, name: str | None, dtype: Any, block: Any, start: int, stop: int
+    model: ViewsEstimator, view: str, name: str | None, dtype: Any, block: Any, start: int, stop: int
 ) -> Scores:
     data = block if name is None else block.data[name]
     if start == stop:
@@ -157,8 +177,10 @@ def _sample_scores(
     return np.ascontiguousarray(model.project(rows, view)), None
 
 
-def _document_scores(model: BilingualModel, language: str, block: Sequence[str], start: int, stop: int) -> Scores:
-    if isinstance(block, str) or not all(isinstance(text, str) for text in block[start:stop]):
+def _document_scores(model: Model, view: str, block: Any, start: int, stop: int) -> Scores:
+    samples = block.iloc[start:stop] if hasattr(block, "iloc") else block[start:stop]
+    is_text = isinstance(model.kinds_[model.number_of(view)], TextVectorizer)
+    if is_text and (isinstance(block, str) or not all(isinstance(text, str) for text in samples)):
         raise TypeError("every block of documents must be a list of texts; got something else: make them alike.")
-    scores, known = model.project_known(block[start:stop], language)
+    scores, known = model.project_known(samples, view)
     return np.ascontiguousarray(scores), known

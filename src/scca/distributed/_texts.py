@@ -1,4 +1,4 @@
-"""Paired documents that the workers of a cluster read and count, and their vectors in blocks."""
+"""Documents in two or more languages that the workers of a cluster read and count, and their vectors in blocks."""
 
 import hashlib
 import pickle
@@ -13,47 +13,47 @@ from typing import Any
 
 import numpy as np
 
+from .._wording import counted, joined, ordinal, spelled
+from ..kinds import TextVectorizer, WordCounts
 from ..progress import report
 from ..readers import (
     BlankCount,
     LineRange,
-    PairedText,
     PairError,
     Range,
-    RemotePairs,
+    RemoteTexts,
+    TextViews,
+    checked_names,
     document_ranges,
     even_bounds,
     ranges_of,
+    row_word,
     source_of,
-    two_names,
     warn_of_blank,
 )
 from ..samples import Block
-from ..text import TextVectorizer, WordCounts
 from ..views import BlockRows
 from ._cluster import attempted, merging_tree, results, scattered
 from ._packing import as_argument, packed
 from ._rows import at_worker, block_count, block_views
 
-__all__ = ["ClusterPairs", "pairs_of", "read_documents", "read_pairs", "scatter_pairs"]
+__all__ = ["ClusterTexts", "read_documents", "read_texts", "scatter_texts", "texts_of"]
 
-_MODULUS = (1 << 127) - 1  # a prime: hashes of pairs are the coefficients of a polynomial modulo it
+_MODULUS = (1 << 127) - 1  # a prime: hashes of samples are the coefficients of a polynomial modulo it
 _BASE = 0x1E3779B97F4A7C15F39CC0605CEDC834  # where the polynomial is evaluated; any large number will do
 
 Files = str | PathLike[str]
 
 
-def read_pairs(
+def read_texts(
     client: Any,
-    first: Files | Sequence[Files],
-    second: Files | Sequence[Files] | None = None,
-    *,
-    languages: tuple[str, str] | None = None,
-    columns: tuple[str, str] | None = None,
+    *files: Files | Sequence[Files],
+    languages: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     drop_empty: bool = False,
     n_blocks: int | None = None,
-) -> "ClusterPairs":
-    """Pairs of documents in files that all workers can read; each worker reads its own part.
+) -> "ClusterTexts":
+    """Documents in two or more languages in files that all workers can read; each worker reads its own part.
 
     Plain line-aligned files and .tsv tables are divided by ranges of bytes. Of other files (.csv, .parquet, .tmx, .gz)
     every worker reads all that comes before its part; many such files are better than one large file.
@@ -61,28 +61,38 @@ def read_pairs(
     Parameters
     ----------
     client : distributed.Client
-    first, second : path or list of paths
-        As for `scca.text.read_pairs`; or lists of them, paired in order.
-    languages, columns, drop_empty : as for `scca.text.read_pairs`
+    *files : path or list of paths
+        As for `scca.text.read_texts`; or lists of them, in the same order.
+    languages, columns, drop_empty : as for `scca.text.read_texts`
     n_blocks : int, optional
         At least one per file; by default one per worker.
 
     Returns
     -------
-    ClusterPairs
-        For `BilingualModel().fit`.
+    ClusterTexts
+        For `Model().fit` and, of two languages, `BilingualModel().fit`.
     """
-    firsts = _listed(first)
-    seconds: Sequence[Path | None] = [None] * len(firsts) if second is None else _listed(second)
-    if len(seconds) != len(firsts):
-        raise PairError(f"got {len(firsts)} first and {len(seconds)} second files; pair them in order.")
-    found = [source_of(*files, languages, columns) for files in zip(firsts, seconds, strict=True)]
-    ranges = ranges_of([source for source, _ in found], block_count(client, n_blocks), partial(_run, client))
+    given = [_listed(paths) for paths in files]
+    counts = [len(paths) for paths in given]
+    if len(set(counts)) > 1:
+        raise PairError(
+            f"all views must have as many files; got {joined([*map(str, counts)])}: list the files of all views in the "
+            "same order."
+        )
+    sources, labels = [], None
+    for together in zip(*given, strict=True):
+        # of several tables without names, all have the columns of the first: their order may be another
+        source, found = source_of(together, languages or (labels if len(given) == 1 else None), columns)
+        labels = labels or found
+        sources.append(source)
+    if labels is None:
+        raise PairError("at least one file is needed; got none: name two aligned files, or a table.")
+    ranges = ranges_of(sources, block_count(client, n_blocks), partial(_run, client))
 
     def read() -> list[Any]:
-        return [client.submit(_read, part, drop_empty, pure=False) for part in ranges]
+        return [client.submit(_read, part, len(labels), drop_empty, pure=False) for part in ranges]
 
-    return ClusterPairs(client, read, found[0][1], drop_empty)
+    return ClusterTexts(client, read, labels, drop_empty)
 
 
 def read_documents(client: Any, path: Files, n_blocks: int | None = None) -> list[Any]:
@@ -109,99 +119,102 @@ def _run(client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ..
     return results(client, [client.submit(function, *job, pure=False) for job in jobs])
 
 
-def pairs_of(
-    client: Any, blocks: Any, languages: tuple[str, str] = ("first", "second"), drop_empty: bool = False
-) -> "ClusterPairs":
-    """Pairs of documents that the workers already have, or can compute.
+def texts_of(
+    client: Any, blocks: Any, languages: Sequence[str] = ("first", "second"), drop_empty: bool = False
+) -> "ClusterTexts":
+    """Documents in two or more languages that the workers already have, or can compute.
 
     Parameters
     ----------
     client : distributed.Client
     blocks : dask.bag.Bag, or sequence of futures or delayed objects
-        Of pairs of texts; every partition, future or delayed object is a list of them.
-    languages : tuple of two str
-        Labels of the two sides.
+        Of tuples of texts, one text for each language; every partition, future or delayed object is a list of them.
+    languages : sequence of str
+        Labels of the views.
     drop_empty : bool
-        Leave out pairs with a blank side, instead of warning.
+        Leave out samples with a blank document in any view, instead of warning.
 
     Returns
     -------
-    ClusterPairs
-        For `BilingualModel().fit`.
+    ClusterTexts
+        For `Model().fit` and, of two languages, `BilingualModel().fit`.
     """
     given = list(blocks.to_delayed() if hasattr(blocks, "to_delayed") else blocks)
+    labels = checked_names(languages, "languages")
 
     def read() -> list[Any]:
-        return [
-            client.submit(_of_pairs, block, i, drop_empty, pure=False) for i, block in enumerate(client.compute(given))
-        ]
+        computed = enumerate(client.compute(given))
+        return [client.submit(_of_rows, block, i, len(labels), drop_empty, pure=False) for i, block in computed]
 
-    return ClusterPairs(client, read, two_names(languages, "languages"), drop_empty)
+    return ClusterTexts(client, read, labels, drop_empty)
 
 
-def scatter_pairs(client: Any, pairs: PairedText, n_blocks: int | None = None) -> "ClusterPairs":
-    """Send pairs of documents, in memory or in files of this machine, to the workers.
+def scatter_texts(client: Any, texts: TextViews, n_blocks: int | None = None) -> "ClusterTexts":
+    """Send documents, in memory or in files of this machine, to the workers.
 
     Parameters
     ----------
     client : distributed.Client
-    pairs : PairedText
+    texts : TextViews
     n_blocks : int, optional
         By default one per worker.
 
     Returns
     -------
-    ClusterPairs
-        For `BilingualModel().fit`.
+    ClusterTexts
+        For `Model().fit` and, of two languages, `BilingualModel().fit`.
     """
-    bounds = even_bounds(0, len(pairs), block_count(client, n_blocks))
+    bounds, n_views = even_bounds(0, len(texts), block_count(client, n_blocks)), len(texts.languages)
 
     def read() -> list[Any]:
-        stream, futures = iter(pairs), []
+        stream, futures = iter(texts), []
         for i, (start, stop) in enumerate(bounds):
             block = packed(list(islice(stream, stop - start)))
             future = scattered(client, block, at_worker(client, i, len(bounds)))
-            futures.append(client.submit(_of_pairs, future, i, False, pure=False))
+            futures.append(client.submit(_of_rows, future, i, n_views, False, pure=False))
         return futures
 
-    return ClusterPairs(client, read, pairs.languages, False)
+    return ClusterTexts(client, read, texts.languages, False)
 
 
-class ClusterPairs(RemotePairs):
-    """Pairs of documents on the workers of a cluster; created by `read_pairs`, `pairs_of` and `scatter_pairs`.
+class ClusterTexts(RemoteTexts):
+    """Documents in two or more languages on the workers of a cluster.
+
+    Created by `read_texts`, `texts_of` and `scatter_texts`.
 
     Parameters
     ----------
     client : distributed.Client
     read : callable
         Returns futures of the documents of every block, in order; called again whenever they are needed again.
-    languages : tuple of two str
+    languages : tuple of str
     drop_empty : bool
-        Whether pairs with a blank side have been left out.
+        Whether samples with a blank document have been left out.
 
     Attributes
     ----------
-    languages : tuple of two str
+    languages : tuple of str
     digest : str
-        A hash of all pairs in their order, the same for any blocks, by which a checkpoint recognises them.
+        A hash of all documents in their order, the same for any blocks, by which a checkpoint recognises them.
     """
 
-    def __init__(self, client: Any, read: Callable[[], list[Any]], languages: tuple[str, str], drop_empty: bool):
+    def __init__(self, client: Any, read: Callable[[], list[Any]], languages: tuple[str, ...], drop_empty: bool):
         self.client, self.languages, self._read = client, languages, read
         self._texts: list[Any] | None = None
         sizes, n_blank, first_blank, digests = zip(*self._of_texts(_inspected), strict=True)
         self._sizes: list[int] = list(sizes)
         self.digest = f"{_joined_digest(zip(sizes, digests, strict=True)):032x}"
         if not len(self):
-            raise PairError("there is no pair of documents; add some.")
+            raise PairError(f"there is no {row_word(len(languages))} of documents; add some.")
         if not drop_empty:
-            warn_of_blank(sum(n_blank), next(filter(None, first_blank), ""))
+            warn_of_blank(sum(n_blank), next(filter(None, first_blank), ""), len(languages))
 
     def __len__(self) -> int:
         return sum(self._sizes)
 
     def __repr__(self) -> str:
-        return f"<ClusterPairs of {len(self)} pairs in {len(self._sizes)} blocks>"
+        n_rows = counted(len(self), row_word(len(self.languages)))
+        return f"<ClusterTexts of {n_rows} in {counted(len(self._sizes), 'block')}>"
 
     def _texts_of_blocks(self) -> list[Any]:
         """The futures of the documents, which are read if they are not on the workers."""
@@ -222,27 +235,28 @@ class ClusterPairs(RemotePairs):
 
         return attempted(compute, self._forget)
 
-    def side(self, side: int) -> list[Any]:
-        """The futures of the documents of one side, which are read again."""
-        return [self.client.submit(_one_side, texts, side, pure=False) for texts in self._read()]
+    def blocks_of(self, view: int) -> list[Any]:
+        """The futures of the documents of one view, which are read again."""
+        return [self.client.submit(_of_view, texts, view, pure=False) for texts in self._read()]
 
-    def here(self) -> PairedText:
-        """All pairs, in memory."""
-        sides = [self._of_texts(_one_side, [side] * len(self._sizes)) for side in (0, 1)]
-        first, second = (list(chain.from_iterable(blocks)) for blocks in sides)
-        return PairedText.of(first, second, self.languages)
+    def here(self) -> TextViews:
+        """All documents, in memory."""
+        n_blocks = len(self._sizes)
+        of_views = [self._of_texts(_of_view, [view] * n_blocks) for view in range(len(self.languages))]
+        documents = [list(chain.from_iterable(blocks)) for blocks in of_views]
+        return TextViews.of(dict(zip(self.languages, documents, strict=True)))
 
-    def documents(self, side: int, rows: np.ndarray) -> list[str]:
-        """The documents of one side at some positions, which are sorted, in memory."""
+    def documents(self, view: int, rows: np.ndarray) -> list[str]:
+        """The documents of one view at some positions, which are sorted, in memory."""
         starts = np.cumsum([0, *self._sizes[:-1]])
         of_blocks = np.split(rows, np.searchsorted(rows, starts[1:]))
         wanted = [numbers - start for numbers, start in zip(of_blocks, starts, strict=True)]
-        found = self._of_texts(_one_side, [side] * len(wanted), wanted)
+        found = self._of_texts(_of_view, [view] * len(wanted), wanted)
         self._forget()
         return list(chain.from_iterable(found))
 
-    def learn(self, vectorizers: Sequence[TextVectorizer]) -> tuple[BlockRows, BlockRows, list[list[str]]]:
-        """Fit the vectorizers: the vectors of both sides in blocks, and the stop words that no document has.
+    def learn(self, vectorizers: Sequence[TextVectorizer]) -> tuple[list[BlockRows], list[list[str]]]:
+        """Fit a vectorizer per view: the vectors of each view in blocks, and its stop words that no document has.
 
         The workers count words in one pass, keep the counts, and make vectors of them.
         """
@@ -269,14 +283,14 @@ class ClusterPairs(RemotePairs):
             counts = unused.pop() if unused else self._counted(vectorizers)
             payload = as_argument(self.client, learnt)
             return [
-                self.client.submit(_vectors, part, start, n, payload, pure=False)
+                self.client.submit(_vectors, part, start, n, self.languages, payload, pure=False)
                 for part, start, n in zip(counts, starts, self._sizes, strict=True)
             ]
 
-        X, Y = block_views(self.client, make)
+        views = block_views(self.client, make)
         self._forget()
         report("counting words", 2, 2)
-        return X, Y, absent
+        return list(views.values()), absent
 
     def _counted(self, vectorizers: Sequence[TextVectorizer]) -> list[Any]:
         """The futures of the word counts of every block."""
@@ -286,7 +300,7 @@ class ClusterPairs(RemotePairs):
     def _frequencies(
         self, counted: list[Any], vectorizers: Sequence[TextVectorizer]
     ) -> list[tuple[Counter[str], set[str]]]:
-        """For each side, how many documents have each word, and the stop words seen."""
+        """For each view, how many documents have each word, and the stop words seen."""
 
         def compute() -> list[Any]:
             lists = [self.client.submit(_document_frequencies, part, pure=False) for part in counted]
@@ -309,53 +323,60 @@ def _listed(given: Files | Sequence[Files]) -> list[Path]:
 
 @dataclass(frozen=True, eq=False)
 class _Texts:
-    """The documents of a block, how many are blank, where the first of these is, and a hash of the pairs in order."""
+    """The documents of a block by view, how many are blank, where the first of these is, and a hash of all in order."""
 
-    first: list[str]
-    second: list[str]
+    documents: list[list[str]]
     n_blank: int
     first_blank: str
     digest: int
 
 
-def _read(part: Range, drop_empty: bool) -> _Texts:
-    return _texts(part.pairs(), part.place, drop_empty)
+def _read(part: Range, n_views: int, drop_empty: bool) -> _Texts:
+    return _texts(part.rows(), n_views, part.place, drop_empty)
 
 
 def _documents(part: LineRange) -> list[str]:
     return list(part.lines())
 
 
-def _of_pairs(pairs: Any, number: int, drop_empty: bool) -> _Texts:
-    pairs = pickle.loads(pairs) if isinstance(pairs, bytes) else list(pairs)
+def _of_rows(given: Any, number: int, n_views: int, drop_empty: bool) -> _Texts:
+    rows = pickle.loads(given) if isinstance(given, bytes) else list(given)
 
-    def place(side: int, position: int) -> str:
-        return f"document {position + 1} of the {('first', 'second')[side]} side of block {number}"
+    def place(view: int, position: int) -> str:
+        return f"document {position + 1} of the {ordinal(view + 1)} view in block {number}"
 
-    for position, pair in enumerate(pairs):
-        if len(pair) != 2 or not all(text is None or isinstance(text, str) for text in pair):
-            raise PairError(f"Pair {position + 1} of block {number} is not a pair of strings; pass pairs of strings.")
-    return _texts(pairs, place, drop_empty)
+    for position, row in enumerate(rows, 1):
+        are_texts = not isinstance(row, str) and all(text is None or isinstance(text, str) for text in row)
+        if not are_texts or len(row) != n_views:
+            if n_views == 2:
+                raise PairError(f"Pair {position} of block {number} is not a pair of strings; pass pairs of strings.")
+            raise PairError(
+                f"Sample {position} of block {number} is not a tuple of {spelled(n_views)} strings; pass one for "
+                "each language."
+            )
+    return _texts(rows, n_views, place, drop_empty)
 
 
-def _texts(pairs: Iterable[Sequence[str | None]], place: Callable[[int, int], str], drop_empty: bool) -> _Texts:
-    sides: tuple[list[str], list[str]] = ([], [])
+def _texts(
+    rows: Iterable[Sequence[str | None]], n_views: int, place: Callable[[int, int], str], drop_empty: bool
+) -> _Texts:
+    views: list[list[str]] = [[] for _ in range(n_views)]
     blank, digest = BlankCount(place, drop_empty), 0
-    for position, pair in enumerate(pairs):
-        if blank.is_blank(pair, position) and drop_empty:
+    for position, row in enumerate(rows):
+        if blank.is_blank(row, position) and drop_empty:
             continue
-        for side, text in zip(sides, pair, strict=True):
-            side.append(str(text))
-        content = f"{pair[0]}\n{pair[1]}\n".encode(errors="surrogatepass")
-        of_pair = int.from_bytes(hashlib.blake2b(content, digest_size=16).digest(), "big")
-        digest = (digest * _BASE + of_pair) % _MODULUS
-    return _Texts(*sides, blank.n_documents, blank.first, digest)
+        for documents, document in zip(views, row, strict=True):
+            documents.append(str(document))
+        content = "".join(f"{document}\n" for document in row).encode(errors="surrogatepass")
+        of_row = int.from_bytes(hashlib.blake2b(content, digest_size=16).digest(), "big")
+        digest = (digest * _BASE + of_row) % _MODULUS
+    return _Texts(views, blank.n_documents, blank.first, digest)
 
 
 def _joined_digest(parts: Iterable[tuple[int, int]]) -> int:
-    """The hash of consecutive parts, from the number of pairs and the hash of each; it is the same for any parts.
+    """The hash of consecutive parts, from the number of samples and the hash of each; it is the same for any parts.
 
-    A part of n pairs with hashes h_1, ..., h_n has the hash h_1 b^(n-1) + ... + h_n, which depends on their order.
+    A part of n samples with hashes h_1, ..., h_n has the hash h_1 b^(n-1) + ... + h_n, which depends on their order.
     """
     digest = 0
     for n, of_part in parts:
@@ -364,22 +385,22 @@ def _joined_digest(parts: Iterable[tuple[int, int]]) -> int:
 
 
 def _inspected(texts: _Texts) -> tuple[int, int, str, int]:
-    return len(texts.first), texts.n_blank, texts.first_blank, texts.digest
+    return len(texts.documents[0]), texts.n_blank, texts.first_blank, texts.digest
 
 
-def _one_side(texts: _Texts, side: int, rows: np.ndarray | None = None) -> list[str]:
-    """All documents of one side, or some rows of them."""
-    documents = texts.second if side else texts.first
+def _of_view(texts: _Texts, view: int, rows: np.ndarray | None = None) -> list[str]:
+    """All documents of one view, or some rows of them."""
+    documents = texts.documents[view]
     return documents if rows is None else [documents[i] for i in rows]
 
 
 def _count(texts: _Texts, payload: bytes) -> list[WordCounts]:
-    first, second = pickle.loads(payload)
-    return [first.count_words(texts.first), second.count_words(texts.second)]
+    vectorizers = pickle.loads(payload)
+    return [v.count_words(documents) for v, documents in zip(vectorizers, texts.documents, strict=True)]
 
 
-def _document_frequencies(counted: Sequence[WordCounts]) -> list[tuple[Counter[str], set[str]]]:
-    return [(Counter(side.frequencies()), side.seen) for side in counted]
+def _document_frequencies(counts: Sequence[WordCounts]) -> list[tuple[Counter[str], set[str]]]:
+    return [(Counter(of_view.frequencies()), of_view.seen) for of_view in counts]
 
 
 def _merged(parts: Sequence[Sequence[tuple[Counter[str], set[str]]]]) -> list[tuple[Counter[str], set[str]]]:
@@ -391,8 +412,6 @@ def _merged(parts: Sequence[Sequence[tuple[Counter[str], set[str]]]]) -> list[tu
     return list(reduce(merge, parts))
 
 
-def _vectors(counted: Sequence[WordCounts], start: int, n: int, payload: bytes) -> Block:
-    vectorizers = pickle.loads(payload)
-    return Block(
-        start, {name: v.weigh_counts(side, n) for name, v, side in zip("XY", vectorizers, counted, strict=True)}
-    )
+def _vectors(counts: Sequence[WordCounts], start: int, n: int, names: Sequence[str], payload: bytes) -> Block:
+    given = zip(names, pickle.loads(payload), counts, strict=True)
+    return Block(start, {name: vectorizer.weigh_counts(of_view, n) for name, vectorizer, of_view in given})

@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from .._checks import DataWarning, check_choice, check_count, check_flag, shown, warn
 from .._data import Features, check_row_labels, check_same_samples, read_view, warn_of_mistakes, warn_uninformative
 from .._types import MatrixLike
-from .._wording import setting
+from .._wording import counted, setting
 from ..factors import Prepared, Reading, unweighted_view
 from ..parallel import check_n_jobs
 from ..results import Result, ShowsResult, result_of
-from ..samples import Groups, Views, remote_blocks_of
+from ..samples import Groups, Views, remote_blocks_of, view_names
 from ..views import SCALES, Kernel, LowRankPreparation, PreparedView, Projector, check_kernel_matrix, scales_columns
 from ._low_rank_kernel import parsed_kernel
 from ._provenance import provenance_of
@@ -152,7 +152,7 @@ class ViewsEstimator(ShowsResult, BaseEstimator):
 
     # --- checks of user input --------------------------------------------------------------------------------------
 
-    def _reading(self, n_views: int, names: Sequence[str] = ("X", "Y"), **given: Any) -> Reading:
+    def _reading(self, n_views: int, **given: Any) -> Reading:
         """How the views are read, from the checked parameters that all estimators have."""
         check_flag(self.center, "center")
         check_n_jobs(self.n_jobs)
@@ -162,10 +162,9 @@ class ViewsEstimator(ShowsResult, BaseEstimator):
         ]
         kernels, low_rank = zip(*parsed, strict=True)
         scales = one_for_each(self.scale, "scale", n_views)
-        for v, (scale, kernel) in enumerate(zip(scales, kernels, strict=True)):
+        for name, scale, kernel in zip(view_names(n_views), scales, kernels, strict=True):
             check_choice(scale, "scale", ("auto", *SCALES))
             if kernel is not None and kernel.precomputed and scale != "auto" and scales_columns(scale):
-                name = names[v] if v < len(names) else f"view {v + 1}"
                 raise ValueError(
                     f'scale="{scale}" needs columns, and {name} is a kernel matrix, which has none; set "rows" or None.'
                 )
@@ -215,7 +214,7 @@ class ViewsEstimator(ShowsResult, BaseEstimator):
         for v, u in combinations(range(len(data)), 2):
             check_row_labels(data[v], data[u], (names[v], names[u]))
         if checked[0].shape[0] < 2:
-            raise ValueError(f"{_listed(names)} must have at least 2 samples; got n_samples=1: pass more pairs.")
+            raise ValueError(f"{_listed(names)} must have at least 2 samples; got n_samples=1: pass more samples.")
         views = Views(checked, Groups.of(groups, checked[0].shape[0]), names, precomputed)
         for name, each, is_kernel in zip(names, views.data, precomputed, strict=True):
             if is_kernel:
@@ -285,6 +284,24 @@ class ViewsEstimator(ShowsResult, BaseEstimator):
         if not np.isfinite(scores).all():
             raise ValueError(f"the scores of {name} overflow {data.dtype}: rescale {name}, or fit again.")
         return scores
+
+    def _warned_scores(self, data: MatrixLike, v: int, diagonal: Any = None) -> np.ndarray:
+        """`project` for users, who are warned of samples that the model reads nothing of."""
+        scores = self.project(data, v, diagonal)
+        if getattr(self._projectors[v].preparation, "blank", False) and not scores.any(axis=1).all():
+            unread = np.flatnonzero(~scores.any(axis=1))
+            warn(
+                f"{self.view_names_[v]} has {counted(len(unread), 'sample')} without any feature that the model reads "
+                f"(first: {unread[0]}); their scores are 0 and carry no information.",
+                DataWarning,
+            )
+        return scores
+
+    def _own_diagonal(self, data: MatrixLike, v: int) -> np.ndarray | None:
+        """k(x, x) of the training samples themselves, if their view is a precomputed kernel."""
+        if not self._is_precomputed(v, len(self.view_names_)):
+            return None
+        return np.asarray(data.diagonal() if hasattr(data, "diagonal") else np.diag(np.asarray(data)))
 
     def _is_precomputed(self, v: int, n_views: int) -> bool:
         return is_named(self._given_kernels(n_views)[v], "precomputed")

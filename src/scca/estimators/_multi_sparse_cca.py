@@ -24,6 +24,7 @@ from .._checks import (
     shown,
     warn,
 )
+from .._data import check_row_labels, check_same_samples
 from .._types import MatrixLike, PenaltyLike, SeedLike
 from .._wording import setting
 from ..factors import Fit, Prepared, Settings, constants, fit_path, fit_prepared, is_doubtful, prepare_chosen, verdict
@@ -49,9 +50,14 @@ class MultiSparseCCA(ViewsEstimator):
     Each component is a shared factor, a score t that all views predict. `SparseCCA` is the case of two views, and its
     documentation describes the method; with more views
 
-    - the factors T maximise the sum over views of tr T'A (A'A + lambda I)^-1 A'T for T'T = 1;
-    - feature weights and the choice of features judge a feature by how well all other views predict it;
-    - weights are fitted first to t, then to the mean of the other views' scores;
+    - the factors are the leading solutions of
+
+          sum over u != v of  A_v'A_u w_u  =  sigma (A_v'A_v + lambda I) w_v    for every prepared view A_v,
+
+      with the scores t = sum_v A_v w_v;
+    - feature weights and the choice of features judge a feature by how well each other view predicts it, on average;
+    - weights are fitted first to t, then to what the other views' scores predict of t, so that a view that does not
+      share a factor has little say in the weights of the others;
     - a correlation is the mean over all pairs of views, and the p-value is that of one test of all of them.
 
     Parameters
@@ -183,11 +189,12 @@ class MultiSparseCCA(ViewsEstimator):
         list of ndarray of shape (n, n_components_), or None
         """
         check_is_fitted(self)
-        return [None if data is None else self.project(data, v) for v, data in enumerate(self._in_order(views))]
+        return [None if data is None else self._warned_scores(data, v) for v, data in enumerate(self._in_order(views))]
 
-    def fit_transform(self, views: Any, y: Any = None, **fit_params: Any) -> list[np.ndarray | None]:
+    def fit_transform(self, views: Any, y: Any = None, **fit_params: Any) -> list[np.ndarray]:
         """Fit, and return the scores of all views."""
-        return self.fit(views, **fit_params).transform(views)
+        given = self.fit(views, **fit_params)._in_order(views)
+        return [self._warned_scores(data, v, self._own_diagonal(data, v)) for v, data in enumerate(given)]
 
     def mates(
         self,
@@ -212,19 +219,30 @@ class MultiSparseCCA(ViewsEstimator):
 
     def score(self, views: Sequence[MatrixLike] | Mapping[str, MatrixLike], y: Any = None) -> float:
         """Average precision of finding mates, mean over all pairs of views that are given; 1 is perfect."""
-        scores = [each for each in self.transform(views) if each is not None]
-        if len(scores) < 2:
-            raise ValueError(f"score compares views; got {len(scores)}: pass at least two.")
-        found = [average_precision(A, B).average_precision for A, B in combinations(scores, 2)]
+        check_is_fitted(self)
+        given = [(v, data) for v, data in enumerate(self._in_order(views)) if data is not None]
+        if len(given) < 2:
+            raise ValueError(f"score compares views of the same samples; got {len(given)}: pass at least 2 of them.")
+        scores = [self.project(data, v) for v, data in given]
+        found = []
+        for i, j in combinations(range(len(given)), 2):
+            names = self.view_names_[given[i][0]], self.view_names_[given[j][0]]
+            check_row_labels(given[i][1], given[j][1], names)
+            check_same_samples(scores[i], scores[j], names)
+            found.append(average_precision(scores[i], scores[j]).average_precision)
         return float(np.mean(found))
 
     def _in_order(self, views: Any) -> list[Any]:
         """The given views in the order of `fit`, None for those that are not there."""
         names = self.view_names_
         if isinstance(views, Mapping):
-            for name in views:
-                self._number(name)  # refuses an unknown name
-            return [views.get(name) for name in names]
+            found: list[Any] = [None] * len(names)
+            for name, data in views.items():
+                v = self._number(name)
+                if found[v] is not None:
+                    raise ValueError(f"{names[v]} is given twice, by its name and by its number; pass it once.")
+                found[v] = data
+            return found
         given = list(_listed_views(views))
         if len(given) != len(names):
             raise ValueError(
@@ -351,12 +369,17 @@ def _by_name(views: Any) -> dict[str, Any]:
     if isinstance(views, Mapping):
         given = dict(views)
         if not all(isinstance(name, str) and name for name in given):
-            raise ValueError(f"the names of views must be texts; got {shown(list(given))}.")
+            raise ValueError(
+                f"the names of views must be texts; got {shown(list(given))}: name them by texts, or pass a list."
+            )
     else:
         listed = _listed_views(views)
         given = dict(zip(view_names(len(listed)), listed, strict=True))
     if len(given) < 2:
         raise ValueError(f"at least 2 views of the same samples are needed; got {len(given)}: pass a list of them.")
+    for name, data in given.items():
+        if data is None:
+            raise ValueError(f"a fit needs the samples of every view; {name} is None: pass them, or leave it out.")
     return given
 
 
@@ -387,7 +410,7 @@ def _warn_of_shortcomings(fit: Fit, settings: Settings) -> None:
         )
     if settings.is_counted and found == constants.MOST_COMPONENTS:
         warn(
-            f"{setting('n_components', 'auto')} stopped at {found}, the most that it looks for, and the pairs may "
+            f"{setting('n_components', 'auto')} stopped at {found}, the most that it looks for, and the views may "
             f"share more; give {setting('n_components')} as a number to have more.",
             DataWarning,
         )

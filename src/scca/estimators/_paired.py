@@ -7,10 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from .._checks import DataWarning, warn
 from .._data import check_row_labels, check_same_samples
 from .._types import MatrixLike
-from .._wording import counted
 from ..retrieval import average_precision
 from ._base import ViewsEstimator
 
@@ -67,16 +65,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Views
         -------
         ndarray of shape (n, n_components_), or the frame that `set_output` selects
         """
-        v = self._transformed
-        scores = self.project(X, v, diagonal)
-        if getattr(self._projectors[v].preparation, "blank", False) and not scores.any(axis=1).all():
-            unread = np.flatnonzero(~scores.any(axis=1))
-            warn(
-                f"{self.view_names_[v]} has {counted(len(unread), 'sample')} without any feature that the model reads "
-                f"(first: {unread[0]}); their scores are 0 and carry no information.",
-                DataWarning,
-            )
-        return scores
+        return self._warned_scores(X, self._transformed, diagonal)
 
     def transform_y(self, Y: MatrixLike, diagonal: ArrayLike | None = None) -> Any:
         """Scores of samples of Y; parameters as for `transform`. Columns of a frame are called `sparsecca_y0` etc."""
@@ -97,7 +86,7 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Views
     def fit_transform(self, X: MatrixLike, y: MatrixLike = None, **fit_params: Any) -> Any:
         """Fit to the pairs (y is the view Y) and return the scores of X."""
         self.fit(X, y, **fit_params)
-        return self.transform(X, diagonal=_diagonal_of(X) if self._is_precomputed(0, 2) else None)
+        return self.transform(X, diagonal=self._own_diagonal(X, 0))
 
     def score(self, X: MatrixLike, y: MatrixLike) -> float:
         """Average precision of mate retrieval among the pairs X and y, both directions averaged; 1 is perfect."""
@@ -138,7 +127,3 @@ class PairedTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Views
         tags.target_tags.two_d_labels = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _diagonal_of(K: MatrixLike) -> np.ndarray:
-    return np.asarray(K.diagonal() if hasattr(K, "diagonal") else np.diag(np.asarray(K)))

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from scipy.linalg import eigh
 
+from ..parallel import times
 from ..progress import Stage
 from ..views import PrimalView, View
 from ._iteration import Solutions, residuals_of
 from ._triangle import Triangle
-from .find import of_two
+from .find import of_many, of_two
 from .products import covariance, images
 
 __all__ = ["whitened_cost", "whitened_solutions"]
@@ -75,11 +75,22 @@ def _solve(
     else:
         ends = np.cumsum([0, *sizes])
         own_rows = [slice(*pair) for pair in pairwise(ends)]
-        matrix = np.zeros((ends[-1], ends[-1]))
-        for v in range(len(views)):
-            for u in range(v):
-                matrix[own_rows[v], own_rows[u]] = between(v, u)
-        values, Z = eigh(matrix, lower=True, overwrite_a=True, subset_by_index=(ends[-1] - n_components, ends[-1] - 1))
-        values, Z = values[::-1], Z[:, ::-1]
+        pairs = {(v, u): between(v, u) for v in range(len(views)) for u in range(v)}
+
+        def multiply(Z: np.ndarray) -> np.ndarray:
+            found = np.zeros_like(Z)
+            for (v, u), block in pairs.items():
+                found[own_rows[v]] += times(block, Z[own_rows[u]])
+                found[own_rows[u]] += times(block.T, Z[own_rows[v]])
+            return found
+
+        def matrix() -> np.ndarray:
+            found = np.zeros((ends[-1], ends[-1]))
+            for (v, u), block in pairs.items():
+                found[own_rows[v], own_rows[u]] = block
+            return found
+
+        with stage.step(_VECTORS_TIME * max(sizes) ** 3):
+            values, Z = of_many(multiply, matrix, int(ends[-1]), n_components)
     vectors = [triangle.backward(z) for triangle, z in zip(triangles, np.split(Z, np.cumsum(sizes)[:-1]), strict=True)]
     return np.maximum(values, 0.0), vectors

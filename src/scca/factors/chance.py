@@ -103,14 +103,19 @@ def refitted_test(
     def statistics() -> np.ndarray:
         report("permuted pairs", 0, 1)
         large = [constants.LARGE_RIDGE * groups.n * view.unit for view in views]
+        relative = [_relative_orders(orders[v], orders[u]) for v, u in pairs]
         found = []
-        for (v, u), left_out in zip(pairs, of_pairs, strict=True):
-            pair, relative = [views[v], views[u]], _relative_orders(orders[v], orders[u])
-            whitened = (WhitenedPair.of(pair, [at[v], at[u]], groups) for at in (ridges, large))
-            held = [each.associations(relative, left_out) for each in whitened]
-            found.append([*held, strongest_features(pair, relative)])
-        small, big, features = (_mean_over_pairs(each) for each in zip(*found, strict=True))
-        return np.array([window_strengths(small)[:, 0], window_strengths(big)[:, 0], features])
+        for at in (ridges, large):
+            whitened = list(map(_whitened, views, at))
+            held = [
+                WhitenedPair(whitened[v], whitened[u], groups).associations(here, left_out)
+                for (v, u), here, left_out in zip(pairs, relative, of_pairs, strict=True)
+            ]
+            found.append(window_strengths(_mean_over_pairs(held))[:, 0])
+        features = [
+            strongest_features([views[v], views[u]], here) for (v, u), here in zip(pairs, relative, strict=True)
+        ]
+        return np.array([*found, _mean_over_pairs(features)])
 
     values = from_checkpoint("permuted pairs", statistics, lambda values: {"statistics": values}, _stored_statistics)
     return Sharing(_combined_p_value(values), values[0, 1:], partitions)
@@ -146,8 +151,11 @@ def can_refit(groups: Groups, shapes: Sequence[tuple[int, int]]) -> bool:
 
 
 def _effort(groups: Groups, ranks: Sequence[int]) -> tuple[int, int] | None:
-    """The number of folds of a partition, and of partitions, so that the test takes little time compared with a fit."""
-    work = float(groups.n * sum(ranks))
+    """The number of folds of a partition, and of partitions, so that the test takes little time compared with a fit.
+
+    Every view is whitened once, and is one of the two views of a pair as often as there are other views.
+    """
+    work = float(groups.n * sum(ranks) * (len(ranks) - 1))
     has_many = groups.n >= constants.MANY_SAMPLES
     if groups.n < constants.FEWEST_HELD_OUT or has_many or work > constants.MOST_WORK:
         return None
@@ -302,11 +310,6 @@ class WhitenedPair:
     x: np.ndarray
     y: np.ndarray
     groups: Groups
-
-    @classmethod
-    def of(cls, views: Sequence[View], ridges: Sequence[float], groups: Groups) -> "WhitenedPair":
-        x, y = map(_whitened, views, ridges)
-        return cls(x, y, groups)
 
     @property
     def n_factors(self) -> int:

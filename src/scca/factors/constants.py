@@ -110,8 +110,8 @@ TEST_FOLDS, TEST_PARTITIONS = (2, 5), 2
 """Minimum and maximum number of folds that the test refits for every order; maximum number of partitions."""
 
 SMALL_WORK, MEDIUM_WORK, MOST_WORK = 2e4, 5e6, 1.2e7
-"""Limits on samples times ranks: above the first, the test uses one partition; above the second, fewer folds; above the
-third, nothing is refitted."""
+"""Limits on samples times ranks, summed over pairs of views: above the first, the test uses one partition; above the
+second, fewer folds; above the third, nothing is refitted."""
 
 NEAR_COPY, MANY_COPIES, MOSTLY_COPIES = 0.95, 0.1, 0.5
 """Cosine, in every view, from which on two samples are near copies; share of samples with a near copy from which on

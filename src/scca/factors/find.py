@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular, svd
-from scipy.sparse.linalg import LinearOperator, eigsh
 
 from ..parallel import inner, map_threads, one_blas_thread, parts, times
 from ..samples import column_blocks, remote_blocks_of
@@ -28,6 +27,7 @@ __all__ = [
     "factors_by_spectra",
     "features_of",
     "is_large",
+    "of_many",
     "of_two",
     "orthonormal",
     "ridge_of",
@@ -39,9 +39,7 @@ __all__ = [
 
 _FEW = 3000  # maximum number of samples, or of features of a view, for which its full spectrum is computed
 _MOST_ENTRIES = 1 << 27  # maximum number of entries of all eigenvectors, which are dense
-_SMALL_EIGENPROBLEM = 1500  # maximum size of an eigenproblem that is solved directly
 _TOLERANCE = 1e-3  # largest relative residual of a factor; the error of sigma is about the square of that
-_SEED = 0
 _ROWS = 1024  # number of rows of a product per task of a thread
 _MANY, _MANY_PER_COMPONENT = 2000, 40  # smallest numbers of features for which an iteration is faster
 _MOST_COPIED = 1 << 20  # maximum number of entries of a wide dense view that are copied for singular values
@@ -123,31 +121,29 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
     sum over u != v of  G_v'G_u z_u = sigma z_v,    G_v = A_v (C_vv + lambda)^-1/2 = U sqrt(L / (L + lambda)).
     """
     spectra = [spectrum_of(view) for view in views]
-    G = np.hstack([s.vectors * s.gain(1.0, ridge) for s, ridge in zip(spectra, ridges, strict=True)])
+    gains = [s.gain(1.0, ridge) for s, ridge in zip(spectra, ridges, strict=True)]
+    G = np.hstack([s.vectors * gain for s, gain in zip(spectra, gains, strict=True)])
     ends = np.cumsum([0, *(len(s.values) for s in spectra)])
     blocks = [slice(*pair) for pair in pairwise(ends)]
     size = G.shape[1]
     n_components = min(n_components, *(len(s.values) for s in spectra))
+    squares = np.concatenate(gains)[:, None] ** 2
     if not n_components:  # a view that does not vary
         return SharedFactors(np.empty((len(G), 0)), np.empty(0), np.empty(0))
 
     def products(z: np.ndarray) -> np.ndarray:
-        out = G.T @ (G @ z)
-        for block in blocks:  # no view predicts itself
-            out[block] -= G[:, block].T @ (G[:, block] @ z[block])
-        return out
+        return times(G.T, times(G, z)) - squares * z  # no view predicts itself: G_v'G_v is diagonal, since U'U = 1
+
+    def matrix() -> np.ndarray:
+        found = G.T @ G
+        for block in blocks:
+            found[block, block] = 0.0
+        return found
 
     if len(views) == 2:
         values, Z = of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
-    elif size <= _SMALL_EIGENPROBLEM:
-        matrix = G.T @ G
-        for block in blocks:
-            matrix[block, block] = 0.0
-        values, Z = eigh(matrix, subset_by_index=(size - n_components, size - 1))
     else:
-        start = np.random.default_rng(_SEED).standard_normal(size)
-        operator = LinearOperator((size, size), matvec=lambda z: products(z.ravel()), dtype=np.float64)
-        values, Z = eigsh(operator, k=n_components, which="LA", v0=start)
+        values, Z = of_many(products, matrix, size, n_components)
     order = np.argsort(-values, kind="stable")
     values, Z = values[order], Z[:, order]
     residuals = np.linalg.norm(products(Z) - values * Z, axis=0) / np.maximum(np.abs(values), np.finfo(float).tiny)
@@ -183,6 +179,23 @@ def of_two(M: np.ndarray, n_components: int) -> tuple[np.ndarray, np.ndarray]:
     values = np.sqrt(np.where(squares > rounding, squares, 0.0))
     V = M.T @ U / np.where(values > 0, values, 1.0)
     return values, np.vstack([V, U] if is_tall else [U, V]) / np.sqrt(2.0)
+
+
+def of_many(
+    multiply: Callable[[np.ndarray], np.ndarray], matrix: Callable[[], np.ndarray], size: int, n_components: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The solutions for more than two views: the largest eigenvalues, and their vectors, of the whitened covariances.
+
+    Their matrix B has zeros for every view with itself, where its covariances would be at most the identity, so that
+    B + 1 is positive semi-definite. `multiply` returns B V for a block V, `matrix` B itself, whose lower half counts.
+    """
+    if size >= max(_MANY, _MANY_PER_COMPONENT * n_components):
+        with one_blas_thread():  # the same order of sums for any number of threads
+            found = leading_eigenvectors(lambda V: multiply(V) + V, size, n_components)
+        if found is not None:
+            return found[0] - 1.0, found[1]
+    values, Z = eigh(matrix(), lower=True, overwrite_a=True, subset_by_index=(size - n_components, size - 1))
+    return values[::-1], Z[:, ::-1]
 
 
 def _leading_by_iteration(M: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray] | None:

@@ -284,9 +284,12 @@ def _cosines(scores: Sequence[Scores]) -> np.ndarray:
 
 
 def _loadings(views: Sequence[PreparedView], factors: Factors) -> list[np.ndarray]:
-    """Cosine of every prepared coordinate of each view with each factor, times the length of the factor."""
+    """Cosine of every prepared coordinate of each view with each factor, times the length of the factor, at most 1.
+
+    The length of a factor is how well the other views predict it: their sum, so that it is divided by their number.
+    """
     found = factors.correlations or correlations(views, factors.scores)
-    norms = [np.sqrt(view.square_norms()) for view in views]
+    norms = [np.sqrt(view.square_norms()) * (len(views) - 1) for view in views]
     return [each / np.where(norm > 0, norm, 1.0)[:, None] for each, norm in zip(found, norms, strict=True)]
 
 
@@ -403,19 +406,20 @@ def _sharing(prepared: Prepared, settings: Settings) -> Sharing | None:
     if (copies := near_copies(views)) is not None:
         copied, share = copies
         with_copies = refitted_test(views, ridges, copied, _draws(settings))
-        _warn_of_copies(copied, share, np.nan if with_copies is None else with_copies.p_value)
+        _warn_of_copies(copied, share, np.nan if with_copies is None else with_copies.p_value, len(views))
     return found
 
 
-def _warn_of_copies(groups: Groups, share: float, p_value: float) -> None:
+def _warn_of_copies(groups: Groups, share: float, p_value: float, n_views: int) -> None:
     """Warn of near copies if most samples have one, or if the views share nothing once copies stay together."""
     changed = is_doubtful(p_value)
     if not changed and share <= constants.MOSTLY_COPIES:
         return
-    result = f"and with copies left out together the pairs no longer share more than chance (p = {p_value:.2g})"
+    views, samples = ("both", "pairs") if n_views == 2 else ("all", "samples")
+    result = f"and with copies left out together the {samples} no longer share more than chance (p = {p_value:.2g})"
     warn(
-        f"{share:.0%} of the {groups.n} samples have a near copy among the others, in both views"
-        f"{', ' + result if changed else ''}; correlations on pairs left out are then too large: pass "
+        f"{share:.0%} of the {groups.n} samples have a near copy among the others, in {views} views"
+        f"{', ' + result if changed else ''}; correlations on {samples} left out are then too large: pass "
         f"{setting('groups')}, which names the samples that belong together.",
         EvidenceWarning,
     )

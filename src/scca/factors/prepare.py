@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -242,18 +241,12 @@ def elimination(
             return map_threads(lambda task: compute(*task), zip(sides, given, strict=True))
 
     while True:
-        kernels = [_summed_kernels([side.kernel for side in sides if side is not own]) for own in sides]
-        yield on_all(partial(_Side.weights, groups=groups), kernels)
+        left_out = on_all(_Side.left_out, [groups] * len(sides))
+        others = [[found for u, found in enumerate(left_out) if u != v] for v in range(len(sides))]
+        yield on_all(_Side.weights, others)
         if all(len(side.kept) <= budget for side, budget in zip(sides, budgets, strict=True)):
             return
         on_all(_Side.drop_some, budgets)
-
-
-def _summed_kernels(kernels: Sequence[np.ndarray]) -> np.ndarray:
-    """The sum of kernels scaled to a mean diagonal of 1; a single kernel is not scaled."""
-    if len(kernels) == 1:
-        return kernels[0]
-    return sum(kernel / max(float(np.trace(kernel)) / len(kernel), np.finfo(float).tiny) for kernel in kernels)  # type: ignore[return-value]
 
 
 class _Side:
@@ -299,26 +292,34 @@ class _Side:
             return m
         return int(n_features) if isinstance(n_features, Integral) else max(n // 2, round(n_features * m))
 
-    def weights(self, other_kernel: np.ndarray, groups: Groups | None) -> np.ndarray | None:
+    def left_out(self, groups: Groups | None) -> np.ndarray:
+        """The residuals of samples left out, by which this view predicts the features of the others."""
+        return _left_out(self.kernel, groups)
+
+    def weights(self, others: Sequence[np.ndarray]) -> np.ndarray | None:
+        """Weights of all features, given the residuals by which each other view predicts them."""
         if not self._has_features:
             return None
-        gain, deviation = held_out_gain(self.view, other_kernel, groups)
+        gain, deviation = _mean_gain(self.view, others)
         self._gain = gain
         varies = deviation > _ROUNDING * deviation.max(initial=0.0)
         explained = np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0)
-        power = constants.MOST_POWER * min(1.0, (constants.FULL_POWER_SAMPLES / len(other_kernel)) ** 0.5)
+        power = constants.MOST_POWER * min(1.0, (constants.FULL_POWER_SAMPLES / len(others[0])) ** 0.5)
         weights = np.zeros(self._whole.shape[1])
         weights[self.kept] = np.maximum(explained, constants.LEAST_R2) ** power
         return weights
 
 
 def held_out_gain(
-    view: FeatureView, other_kernel: np.ndarray, groups: Groups | None = None
+    view: FeatureView, *other_kernels: np.ndarray, groups: Groups | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How much better kernel ridge regression on the other views predicts each feature than its mean does.
+    """How much better kernel ridge regression on another view predicts each feature than its mean does.
+
+    With several other views it is the mean over them: a feature that one of them predicts well, and another not at all,
+    is not shared by all. Judged by their kernels together such features would count as much as shared ones.
 
     Both predict samples left out: one sample at a time, or for the regression all samples of a group. With the other
-    views' kernel K, centred and scaled to a mean diagonal of 1, the regression with an intercept has the hat matrix H =
+    view's kernel K, centred and scaled to a mean diagonal of 1, the regression with an intercept has the hat matrix H =
     K (K + I)^-1 + 11'/n, and the leave-one-out residual of sample i is (x_i - (H x)_i) / (1 - H_ii); for the mean, H =
     11'/n. The residuals of a group g are (I - H_gg)^-1 (x - H x)_g.
 
@@ -329,20 +330,31 @@ def held_out_gain(
     deviation : ndarray of shape (m,)
         Sum of squared residuals of the mean: gain / deviation is the held-out R^2.
     """
-    n, ridge = len(other_kernel), constants.FEATURE_RIDGE
-    K = other_kernel - other_kernel.mean(axis=0)
+    return _mean_gain(view, [_left_out(kernel, groups) for kernel in other_kernels])
+
+
+def _left_out(kernel: np.ndarray, groups: Groups | None) -> np.ndarray:
+    """The matrix that takes a feature to the residuals of its leave-one-out predictions."""
+    n, ridge = len(kernel), constants.FEATURE_RIDGE
+    K = kernel - kernel.mean(axis=0)
     K = K - K.mean(axis=1, keepdims=True)
     trace = float(np.trace(K))
     K = K * (n / trace) if trace > 0 else K
     remainder = ridge * _inverse_of_positive(K + ridge * np.eye(n)) - 1.0 / n  # I - H
     if groups is None or groups.labels is None:
-        left_out = remainder / np.diag(remainder)[:, None]
-    else:
-        left_out = np.empty_like(remainder)
-        for group in range(groups.n_groups):
-            rows = groups.samples(np.array([group]))
-            left_out[rows] = np.linalg.solve(remainder[np.ix_(rows, rows)], remainder[rows])
-    residual, around_mean = view.deviations(left_out)
+        return remainder / np.diag(remainder)[:, None]
+    left_out = np.empty_like(remainder)
+    for group in range(groups.n_groups):
+        rows = groups.samples(np.array([group]))
+        left_out[rows] = np.linalg.solve(remainder[np.ix_(rows, rows)], remainder[rows])
+    return left_out
+
+
+def _mean_gain(view: FeatureView, others: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The gain over the residuals that each of the other views leaves, mean over these views; and the deviation."""
+    found = [view.deviations(left_out) for left_out in others]
+    n, around_mean = len(others[0]), found[0][1]
+    residual = found[0][0] if len(found) == 1 else np.mean([residual for residual, _ in found], axis=0)
     deviation = around_mean * (n / (n - 1)) ** 2
     return deviation - residual, deviation
 

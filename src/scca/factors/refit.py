@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dposv
-from scipy.optimize import brentq
+from scipy.optimize import brentq, nnls
 
 from .._wording import setting
 from ..progress import Stage, from_checkpoint
@@ -155,16 +155,38 @@ def _unsolved(found: RidgeSolution, name: str) -> str:
 
 
 def _scores_of_others(own: int, scores: Mapping[int, Scores], T: Scores, norms: np.ndarray) -> Scores:
-    """The other views' scores, each of unit norm, summed and scaled to the factor's norm; the factor if they are 0."""
-    targets: Scores | None = None
-    for other, found in scores.items():
-        if other != own:
-            scaled = found * (1.0 / np.maximum(_norms(found), np.finfo(np.float64).tiny))
-            targets = scaled if targets is None else targets + scaled
-    assert targets is not None
+    """The other views' scores, summed and scaled to the factor's norm; the factor if they are 0.
+
+    Each counts as much as it helps to predict the factor: scores of a view that does not share it would be noise.
+    """
+    others = [
+        found * (1.0 / np.maximum(_norms(found), np.finfo(np.float64).tiny))
+        for other, found in scores.items()
+        if other != own
+    ]
+    counts = _shares(others, T)
+    targets = others[0] * counts[0]
+    for found, count in zip(others[1:], counts[1:], strict=True):
+        targets = targets + found * count
     sizes = _norms(targets)
     targets = targets * (norms / np.where(sizes > 0, sizes, 1.0))
     return targets if sizes.all() else targets + T * (sizes == 0)
+
+
+def _shares(scores: Sequence[Scores], T: Scores) -> np.ndarray:
+    """The weights, none negative, of scores of unit norm that predict each factor best; shape (scores, factors)."""
+    if len(scores) == 1:
+        return np.ones((1, T.shape[1]))
+    products = np.array([[column_products(one, other) for other in scores] for one in scores])
+    with_factor = np.array([column_products(each, T) for each in scores])
+    shares = np.empty_like(with_factor)
+    for j in range(T.shape[1]):
+        values, vectors = np.linalg.eigh(products[:, :, j])
+        known = values > len(scores) * np.finfo(np.float64).eps * values[-1]  # scores of copies are the same
+        root = (vectors[:, known] * np.sqrt(values[known])).T  # products are root'root
+        target = (vectors[:, known] / np.sqrt(values[known])).T @ with_factor[:, j]
+        shares[:, j] = nnls(root, target)[0]
+    return shares
 
 
 def _norms(scores: Scores) -> np.ndarray:

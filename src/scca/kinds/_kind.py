@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 
 from .._checks import shown
+from .._wording import setting
 
 __all__ = ["Kind", "kind_named", "kind_of", "register", "registered"]
 
@@ -24,6 +25,8 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     ----------
     kind : str
         The name of the kind.
+    view : str
+        What a view is called: "language".
     unit, units : str
         What a feature is called: "word", "words".
     sample, samples : str
@@ -38,6 +41,7 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
     """
 
     kind: ClassVar[str]
+    view: ClassVar[str] = "view"
     unit: ClassVar[str] = "feature"
     units: ClassVar[str] = "features"
     sample: ClassVar[str] = "sample"
@@ -55,8 +59,8 @@ class Kind(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type
         return False
 
     @classmethod
-    def usual(cls, n_samples: int) -> Self:
-        """The kind with the parameters that suit so many samples, if nobody chose them."""
+    def usual(cls) -> Self:
+        """The kind with the parameters that models give it, if nobody chose others."""
         return cls()
 
     @abstractmethod
@@ -113,20 +117,23 @@ def registered() -> dict[str, type[Kind]]:
     return dict(_KINDS)
 
 
-def kind_named(given: Any, n_samples: int) -> Kind:
-    """An unfitted kind for so many samples, given its name or an example of it."""
+def kind_named(given: Any) -> Kind:
+    """An unfitted kind, given its name or an example of it."""
     if isinstance(given, Kind):
         return clone(given)
     if isinstance(given, str) and given in _KINDS:
-        return _KINDS[given].usual(n_samples)
-    raise ValueError(f"a kind must be one of {', '.join(_KINDS)}, or a Kind; got {shown(given)}.")
+        return _KINDS[given].usual()
+    raise ValueError(
+        f"{setting('kinds')} must be one of {', '.join(sorted(_KINDS))}; got {shown(given)}: name one of them, or "
+        "register it first."
+    )
 
 
-def kind_of(samples: Any, name: str, n_samples: int) -> Kind:
+def kind_of(samples: Any, name: str) -> Kind:
     """The kind that suits the samples of the view of this name."""
     for kind in _KINDS.values():
         if kind.suits(samples):
-            return kind.usual(n_samples)
+            return kind.usual()
     raise ValueError(
         f"{name} is a {type(samples).__name__}, which no kind of view takes as it is; pass a list of texts, a data "
         f"frame or an array, or name its kind: {', '.join(_KINDS)}."

@@ -21,7 +21,7 @@ from ._kind import Kind, register
 
 __all__ = ["TextVectorizer", "WordCounts", "inverse_frequencies", "tokenize"]
 
-_SHARED_WORDS = 10  # with so many documents or more, words must usually occur in at least two
+_SHARED_WORDS = 10  # with so many documents or more, words must by default occur in at least two
 _LONGEST_RUN = 100  # combining marks in a row; Unicode's stream-safe format allows 30, and no language needs that many
 
 
@@ -45,8 +45,8 @@ class TextVectorizer(Kind):
     lowercase : bool, default=True
     stop_words : sequence of str, optional
         Words to leave out; lower-cased and composed like texts.
-    min_df : int, default=1
-        Words in fewer training documents are left out.
+    min_df : int or "auto", default=1
+        Words in fewer training documents are left out. "auto" is 2 for ten documents or more, and otherwise 1.
     ngram_range : (int, int), default=(1, 1)
         Shortest and longest run of words that counts as a term; (1, 2) adds pairs of neighbours.
     analyzer : {"word", "char", "char_wb"}, default="word"
@@ -63,6 +63,7 @@ class TextVectorizer(Kind):
     """
 
     kind = "text"
+    view = "language"
     unit, units = "word", "words"
     sample, samples = "document", "documents"
     scale = "rows"
@@ -73,7 +74,7 @@ class TextVectorizer(Kind):
         *,
         lowercase: bool = True,
         stop_words: Sequence[str] | None = None,
-        min_df: int = 1,
+        min_df: int | str = 1,
         ngram_range: tuple[int, int] = (1, 1),
         analyzer: str = "word",
         log_counts: bool = False,
@@ -105,7 +106,8 @@ class TextVectorizer(Kind):
 
     def choose_words(self, words: np.ndarray, frequency: np.ndarray, n: int) -> np.ndarray:
         """Learn which of all words to read, by the number of the `n` documents with each; returns their positions."""
-        min_df = self.check_settings()
+        self.check_settings()
+        min_df = (2 if n >= _SHARED_WORDS else 1) if self.min_df == "auto" else int(self.min_df)
         if not len(words):
             raise ValueError(self._no_word())
         if self.analyzer == "word":
@@ -149,8 +151,8 @@ class TextVectorizer(Kind):
         """The stop words that are not among those seen."""
         return [word for word in self._stop_words() if word not in seen]
 
-    def check_settings(self) -> int:
-        """Raises ValueError for an invalid parameter; returns `min_df`."""
+    def check_settings(self) -> None:
+        """Raises ValueError for an invalid parameter."""
         if isinstance(self.stop_words, str):
             raise ValueError(
                 f"{setting('stop_words')} must be a list of words; got the text {shown(self.stop_words)}: list the "
@@ -170,7 +172,8 @@ class TextVectorizer(Kind):
             raise ValueError(f"ngram_range must be a shortest and a longest run; got {shown(self.ngram_range)}.")
         check_flag(self.lowercase, "lowercase")
         check_flag(self.log_counts, "log_counts")
-        return check_count(self.min_df, "min_df")
+        if not (isinstance(self.min_df, str) and self.min_df == "auto"):
+            check_count(self.min_df, "min_df")
 
     def count(self, documents: Iterable[str]) -> tuple[sp.csr_array, np.ndarray]:
         """Counts of all words in each document, before anything is left out or weighted, and the words."""
@@ -196,9 +199,9 @@ class TextVectorizer(Kind):
         return isinstance(samples, list | tuple) and bool(samples) and all(isinstance(each, str) for each in samples)
 
     @classmethod
-    def usual(cls, n_samples: int) -> Self:
-        """Logarithmic counts and, of ten documents or more, words of at least two: others have nothing to share."""
-        return cls(log_counts=True, min_df=2 if n_samples >= _SHARED_WORDS else 1)
+    def usual(cls) -> Self:
+        """Logarithmic counts, and of ten documents or more the words of at least two: others have nothing to share."""
+        return cls(log_counts=True, min_df="auto")
 
     @property
     def feature_names_(self) -> np.ndarray:

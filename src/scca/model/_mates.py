@@ -58,14 +58,17 @@ class MateSearch:
         As in `Mates`.
     """
 
-    def __init__(self, model: "Model", candidates: Any, source: str, target: str, approximate: bool):
+    def __init__(
+        self, model: "Model", candidates: Any, source: str, target: str, approximate: bool, in_blocks: bool = False
+    ):
         if approximate:
             ApproximateIndex.check_installed()  # before the candidates are read
         if isinstance(candidates, str):
             raise ValueError("candidates must be texts; got one text: put it in a list.")
         self._model = model
         self.source, self.target = source, target
-        scores, known = zip(*(model.project_known(block, target) for block in _blocks(candidates)), strict=True)
+        blocks = candidates if in_blocks else _blocks(candidates)
+        scores, known = zip(*(model.project_known(block, target) for block in blocks), strict=True)
         self.candidate_scores, self.known_candidates = np.concatenate(scores), np.concatenate(known)
         self._index = (ApproximateIndex if approximate else ExactIndex)(self.candidate_scores)
 

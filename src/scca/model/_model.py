@@ -236,18 +236,20 @@ class Model(ShowsResult, BaseEstimator):
 
     # --- views -----------------------------------------------------------------------------------------------------
 
-    def number_of(self, view: str) -> int:
-        """The number of a view, given its name."""
+    def number_of(self, view: str, parameter: str | None = None) -> int:
+        """The number of a view, given its name; `parameter` is what a message calls it."""
         check_is_fitted(self)
         if view not in self.view_names_:
             *others, last = map(repr, self.view_names_)
-            name = setting(self._word_for_view())
-            raise ValueError(f"{name} must be {', '.join(others)} or {last}; got {shown(view)}.")
+            called = setting(parameter or self._view_word)
+            raise ValueError(f"{called} must be {', '.join(others)} or {last}; got {shown(view)}.")
         return self.view_names_.index(view)
 
-    def _word_for_view(self) -> str:
-        """What a view is called in messages."""
-        return "language" if all(kind.kind == "text" for kind in self.kinds_) else "view"
+    @property
+    def _view_word(self) -> str:
+        """What the views are called: languages, if all have the same word."""
+        words = {kind.view for kind in self.kinds_}
+        return words.pop() if len(words) == 1 else "view"
 
     def target_of(self, source: str, target: str | None = None) -> str:
         """The view that answers queries of the view `source`: as given, or the only other one."""
@@ -257,7 +259,7 @@ class Model(ShowsResult, BaseEstimator):
             if len(others) > 1:
                 raise ValueError(f"{setting('target')} must be one of {', '.join(others)}; name it.")
             return others[0]
-        self.number_of(target)
+        self.number_of(target, "target")
         if target == source:
             raise ValueError(
                 f"{setting('target')} must be another view than {source}; name one of {', '.join(others)}."
@@ -279,9 +281,8 @@ class Model(ShowsResult, BaseEstimator):
         if counts[ranked[0]] == counts[ranked[1]]:
             kind = self.kinds_[self.number_of(ranked[0])]
             raise ValueError(
-                f"the {self._word_for_view()} of the {kind.samples} cannot be detected: equally many of their "
-                f"{kind.units} ({counts[ranked[0]]}) are known in {ranked[0]} and in {ranked[1]}; name it with "
-                f"{setting('source')}."
+                f"the {self._view_word} of the {kind.samples} cannot be detected: equally many of their {kind.units} "
+                f"({counts[ranked[0]]}) are known in {ranked[0]} and in {ranked[1]}; name it with {setting('source')}."
             )
         return ranked[0]
 
@@ -355,7 +356,13 @@ class Model(ShowsResult, BaseEstimator):
         return Mates(source, target, *best_matches(asked, offered, top), known, known_candidates, asked, offered)
 
     def mate_search(
-        self, candidates: Iterable[Any], *, source: str, target: str | None = None, approximate: bool = False
+        self,
+        candidates: Iterable[Any],
+        *,
+        source: str,
+        target: str | None = None,
+        approximate: bool = False,
+        in_blocks: bool = False,
     ) -> MateSearch:
         """Candidates for queries that come in blocks: `mates` of the result answers one block after another.
 
@@ -369,12 +376,14 @@ class Model(ShowsResult, BaseEstimator):
             The view of the candidates; of two views, the other one.
         approximate : bool, default=False
             Search by `scca.retrieval.ApproximateIndex`, which misses some of the best candidates.
+        in_blocks : bool, default=False
+            Whether `candidates` are blocks of samples, at least one, instead of samples.
 
         Returns
         -------
         MateSearch
         """
-        return MateSearch(self, candidates, source, self.target_of(source, target), approximate)
+        return MateSearch(self, candidates, source, self.target_of(source, target), approximate, in_blocks)
 
     def score(self, views: Any, y: Any = None) -> float:
         """Average precision of finding mates among new samples, mean over all pairs of the views that are given.

@@ -103,7 +103,7 @@ class _Given(Source):
     def kinds(self, asked: Any) -> list[Kind]:
         _check_asked(asked, self.names)
         return [
-            kind_of(samples, name, self._n) if _is_auto(given := _asked(asked, name)) else kind_named(given, self._n)
+            kind_of(samples, name) if _is_auto(given := _asked(asked, name)) else kind_named(given)
             for name, samples in self._views.items()
         ]
 
@@ -147,7 +147,7 @@ class _Texts(Source):
         return self._texts.dropped
 
     def kinds(self, asked: Any) -> list[Kind]:
-        return _text_kinds(asked, self.names, len(self))
+        return _text_kinds(asked, self.names)
 
     def learn(self, kinds: Sequence[Kind]) -> list[Any]:
         found = [self._learn(v, kind) for v, kind in enumerate(kinds)]
@@ -208,11 +208,10 @@ class _Remote(Source):
         return self._texts.digest
 
     def kinds(self, asked: Any) -> list[Kind]:
-        return _text_kinds(asked, self.names, len(self))
+        return _text_kinds(asked, self.names)
 
     def learn(self, kinds: Sequence[Kind]) -> list[Any]:
-        *matrices, absent = self._texts.learn(kinds)
-        matrices = list(matrices[0]) if len(matrices) == 1 else matrices
+        matrices, absent = self._texts.learn(kinds)
         _warn_of_absent(absent)
         for vectors, name, kind in zip(matrices, self.names, kinds, strict=True):
             _warn_of_empty(name, kind, vectors)
@@ -243,9 +242,9 @@ def _is_auto(given: Any) -> bool:
     return isinstance(given, str) and given == "auto"
 
 
-def _text_kinds(asked: Any, names: Sequence[str], n: int) -> list[Kind]:
+def _text_kinds(asked: Any, names: Sequence[str]) -> list[Kind]:
     _check_asked(asked, names)
-    kinds = [kind_named("text" if _is_auto(given := _asked(asked, name)) else given, n) for name in names]
+    kinds = [kind_named("text" if _is_auto(given := _asked(asked, name)) else given) for name in names]
     for name, kind in zip(names, kinds, strict=True):
         if not isinstance(kind, TextVectorizer):
             raise ValueError(f"{name} has documents, whose kind is text; got {kind.kind!r}: pass lists of samples.")

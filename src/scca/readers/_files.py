@@ -29,7 +29,7 @@ _KINDS = {stat.S_IFIFO: "a FIFO", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a de
 
 
 class PairError(ValueError):
-    """The text cannot be read as pairs: the message names the file, the place, the value and the remedy."""
+    """Texts of the same things cannot be read: the message names the file, the place, the value and the remedy."""
 
 
 def optional_module(module: str, extra: str, what: str = "Reading this file") -> Any:

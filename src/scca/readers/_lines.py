@@ -1,18 +1,18 @@
-"""Pairs in two line-aligned UTF-8 files: line i of one is the mate of line i of the other."""
+"""Documents in line-aligned UTF-8 files: lines i of all files belong together."""
 
 import codecs
 import sys
-from collections.abc import Generator, Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing
 from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
-from .._wording import counted
+from .._wording import counted, joined
 from ._files import PairError, Piped, opened
-from ._paired import Source
+from ._texts import Row, Source, row_word
 
-__all__ = ["LONGEST_DOCUMENT", "LinePairs", "lines", "lines_of", "lines_once"]
+__all__ = ["LONGEST_DOCUMENT", "LineFiles", "lines", "lines_of", "lines_once"]
 
 LONGEST_DOCUMENT = 8 * 2**20  # bytes of a line, field or unit: a longer one indicates a broken file
 
@@ -46,7 +46,7 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False, before: int = 0
     r"""Stream the lines of a binary stream, called `name` in error messages.
 
     Lines end at \n only. Python's text files also end them at a lone \r, and `str.splitlines` at U+2028 and U+0085,
-    which would shift all later pairs. A stream that does not start at the beginning of its file has `before` lines and
+    which would shift all later lines. A stream that does not start at the beginning of its file has `before` lines and
     `offset` bytes before it.
     """
     number = before
@@ -82,36 +82,39 @@ def lines_of(stream: BinaryIO, name: str, *, ends: bool = False, before: int = 0
         raise PairError(f"{name} is empty; name a file with at least one document.")
 
 
-class LinePairs(Source):
-    """Two files, aligned line by line."""
+class LineFiles(Source):
+    """Files of text that are aligned line by line, one for each view."""
 
-    def __init__(self, first: Path | Piped, second: Path | Piped):
-        self.paths = (first, second)
+    def __init__(self, paths: Sequence[Path | Piped]):
+        self.paths = tuple(paths)
 
     def __str__(self) -> str:
-        return f"{self.paths[0]} and {self.paths[1]}"
+        return joined([*map(str, self.paths)])
 
-    def place(self, side: int, position: int) -> str:
-        return f"line {position + 1} of {self.paths[side]}"
+    def place(self, view: int, position: int) -> str:
+        return f"line {position + 1} of {self.paths[view]}"
 
-    def documents(self, side: int) -> Generator[str, None, None]:
-        return lines(self.paths[side])
+    def documents(self, view: int) -> Generator[str, None, None]:
+        return lines(self.paths[view])
 
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        with closing(self.documents(0)) as first, closing(self.documents(1)) as second:
-            for number, (one, other) in enumerate(zip_longest(first, second), 1):
-                if one is None:
-                    raise self.uneven(number - 1, number + sum(1 for _ in second))
-                if other is None:
-                    raise self.uneven(number + sum(1 for _ in first), number - 1)
-                yield one, other
+    def rows(self) -> Iterator[Row]:
+        with ExitStack() as stack:
+            streams = [stack.enter_context(closing(self.documents(view))) for view in range(len(self.paths))]
+            for number, row in enumerate(zip_longest(*streams)):
+                if None in row:
+                    read = [number + (document is not None) for document in row]
+                    raise self.uneven([n + sum(1 for _ in rest) for n, rest in zip(read, streams, strict=True)])
+                yield row
 
-    def uneven(self, n_first: int, n_second: int) -> PairError:
+    def uneven(self, counts: Sequence[int]) -> PairError:
         """The error for files with different numbers of lines."""
-        longer = self.paths[0 if n_first > n_second else 1]
+        longer, shorter = self.paths[counts.index(max(counts))], self.paths[counts.index(min(counts))]
+        first, *others = zip(self.paths, counts, strict=True)
+        said = [f"{first[0]} has {counted(first[1], 'line')}", *(f"{path} has {count}" for path, count in others)]
+        lack, all_ = ("", "both") if len(counts) == 2 else (f" in {shorter}", "all")
         return PairError(
-            f"{self.paths[0]} has {counted(n_first, 'line')} and {self.paths[1]} has {n_second}: line "
-            f"{min(n_first, n_second) + 1} of {longer} has no mate; put both documents of a pair on the same line."
+            f"{joined(said)}: line {min(counts) + 1} of {longer} has no mate{lack}; put {all_} documents of a "
+            f"{row_word(len(counts))} on the same line."
         )
 
 

@@ -1,4 +1,4 @@
-"""Pairs in two string columns of a .parquet file."""
+"""Documents in string columns of a .parquet file."""
 
 import os
 from collections.abc import Iterator
@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .._wording import spelled
 from ._files import Allowance, PairError, bytes_allowed, check_regular, optional_module
 from ._lines import LONGEST_DOCUMENT
-from ._paired import Source
 from ._parquet_pages import page_sizes
 from ._tables import choose_columns
+from ._texts import Row, Source
 
-__all__ = ["ParquetPairs"]
+__all__ = ["ParquetColumns"]
 
 _ROWS_AT_A_TIME = 16  # few are decoded, since a long document that is stored once may be in every row
 _ALWAYS_ALLOWED = 2**20  # bytes that a column of a row group may unpack to, whatever its size
@@ -21,12 +22,12 @@ _PIECEMEAL = {"buffer_size": 2**20, "pre_buffer": False}
 _TEXT = ("string", "large_string", "string_view")
 
 
-class ParquetPairs(Source):
-    """Two string columns of a Parquet file; a null is None."""
+class ParquetColumns(Source):
+    """String columns of a Parquet file, one for each view; a null is None."""
 
     path: Path  # a pipe cannot be read from its end
 
-    def __init__(self, path: Path, columns: tuple[str, str] | None):
+    def __init__(self, path: Path, columns: tuple[str, ...] | None):
         self.path = path
         with self._file() as file:
             schema = file.schema_arrow
@@ -37,19 +38,19 @@ class ParquetPairs(Source):
                 if str(kind.value_type if str(kind).startswith("dictionary") else kind) not in _TEXT:
                     raise PairError(
                         f"Column {column!r} of {path} is of type {kind}, not string; convert it, or name "
-                        "two string columns."
+                        f"{spelled(len(self.columns))} string columns."
                     )
 
-    def place(self, side: int, position: int) -> str:
-        return f"column {self.columns[side]!r} in row {position + 1} of {self.path}"
+    def place(self, view: int, position: int) -> str:
+        return f"column {self.columns[view]!r} in row {position + 1} of {self.path}"
 
-    def documents(self, side: int) -> Iterator[str | None]:
-        return (row[0] for row in self._rows([self.columns[side]]))
+    def documents(self, view: int) -> Iterator[str | None]:
+        return (row[0] for row in self._rows([self.columns[view]]))
 
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
-        return ((row[0], row[1]) for row in self._rows(list(self.columns)))
+    def rows(self) -> Iterator[Row]:
+        return self._rows(list(self.columns))
 
-    def _rows(self, columns: list[str]) -> Iterator[tuple[str | None, ...]]:
+    def _rows(self, columns: list[str]) -> Iterator[Row]:
         start = 0
         allowance = Allowance(self.path)
         with self._file() as file:

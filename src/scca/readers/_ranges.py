@@ -1,4 +1,4 @@
-"""Ranges of the pairs in files, each of which can be read in another process."""
+"""Ranges of the samples in files, each of which can be read in another process."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ._files import Piped, check_regular, opened
-from ._lines import LinePairs, lines_of
-from ._paired import Source
-from ._tables import TablePairs
+from ._lines import LineFiles, lines_of
+from ._tables import TableColumns
+from ._texts import Row, Source
 
 __all__ = ["LineRange", "Range", "document_ranges", "even_bounds", "ranges_of"]
 
@@ -40,43 +40,43 @@ class LineRange:
 
 @dataclass(frozen=True)
 class Range:
-    """Pairs `start` to `stop` of a source that can only be read from its beginning, such as a compressed file."""
+    """Samples `start` to `stop` of a source that can only be read from its beginning, such as a compressed file."""
 
     source: Any
     start: int
     stop: int | None
 
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
-        return islice(self.source.pairs(), self.start, self.stop)
+    def rows(self) -> Iterator[Row]:
+        return islice(self.source.rows(), self.start, self.stop)
 
-    def place(self, side: int, position: int) -> str:
+    def place(self, view: int, position: int) -> str:
         """Where a document of this range is, for messages."""
-        return self.source.place(side, self.start + position)
+        return self.source.place(view, self.start + position)
 
 
 @dataclass(frozen=True)
 class _RangeOfLines(Range):
-    """Pairs on the same lines of two plain files."""
+    """The same lines of plain files."""
 
-    files: tuple[LineRange, LineRange]
+    files: tuple[LineRange, ...]
 
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
+    def rows(self) -> Iterator[Row]:
         return zip(*(file.lines() for file in self.files), strict=True)
 
 
 @dataclass(frozen=True)
-class _RangeOfRows(Range):
+class _RangeOfTable(Range):
     """Rows of a plain tab-separated table."""
 
-    rows: LineRange
+    part: LineRange
 
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
-        lines = enumerate(self.rows.lines(), self.rows.before + 1)
-        return self.source.pairs_of(((number, line.split("\t")) for number, line in lines), self.start + 1)
+    def rows(self) -> Iterator[Row]:
+        lines = enumerate(self.part.lines(), self.part.before + 1)
+        return self.source.rows_of(((number, line.split("\t")) for number, line in lines), self.start + 1)
 
 
 def ranges_of(sources: Sequence[Source], n_ranges: int, run: Run) -> list[Range]:
-    """Ranges of all pairs of the sources, in order: at least `n_ranges` if there are as many pairs.
+    """Ranges of all samples of the sources, in order: at least `n_ranges` if there are as many samples.
 
     Plain files are divided by their lines, which `run` counts.
     """
@@ -98,24 +98,25 @@ def even_bounds(start: int, stop: int, n_parts: int) -> list[tuple[int, int]]:
 
 
 def _ranges_of(source: Any, n_ranges: int, run: Run) -> Sequence[Range]:
-    if isinstance(source, LinePairs) and all(map(_is_plain, source.paths)):
-        first, second = (_LineIndex.of(path, run) for path in source.paths)
-        if first.n_lines != second.n_lines:
-            raise source.uneven(first.n_lines, second.n_lines)
+    if isinstance(source, LineFiles) and all(map(_is_plain, source.paths)):
+        indexes = [_LineIndex.of(path, run) for path in source.paths]
+        counts = [index.n_lines for index in indexes]
+        if len(set(counts)) > 1:
+            raise source.uneven(counts)
         return [
-            _RangeOfLines(source, start, stop, (first.lines(start, stop), second.lines(start, stop)))
-            for start, stop in even_bounds(0, first.n_lines, n_ranges)
+            _RangeOfLines(source, start, stop, tuple(index.lines(start, stop) for index in indexes))
+            for start, stop in even_bounds(0, counts[0], n_ranges)
         ]
-    if isinstance(source, TablePairs) and _is_plain(source.path) and source.path.suffix.lower() == ".tsv":
+    if isinstance(source, TableColumns) and _is_plain(source.path) and source.path.suffix.lower() == ".tsv":
         index = _LineIndex.of(source.path, run)
         return [
-            _RangeOfRows(source, start, stop, index.lines(start + 1, stop + 1))  # the header is line 0
+            _RangeOfTable(source, start, stop, index.lines(start + 1, stop + 1))  # the header is line 0
             for start, stop in even_bounds(0, index.n_lines - 1, n_ranges)
         ]
     if n_ranges == 1:
         return [Range(source, 0, None)]
-    (n_pairs,) = run(_n_pairs, [(source,)])
-    return [Range(source, start, stop) for start, stop in even_bounds(0, n_pairs, n_ranges)]
+    (n_rows,) = run(_n_rows, [(source,)])
+    return [Range(source, start, stop) for start, stop in even_bounds(0, n_rows, n_ranges)]
 
 
 def _is_plain(path: Path | Piped) -> bool:
@@ -151,5 +152,5 @@ def _n_line_ends(path: Path, start: int, length: int) -> int:
         return file.read(length).count(b"\n")
 
 
-def _n_pairs(source: Source) -> int:
-    return sum(1 for _ in source.pairs())
+def _n_rows(source: Source) -> int:
+    return sum(1 for _ in source.rows())

@@ -1,4 +1,4 @@
-"""Pairs in two columns of a .csv or .tsv file with a header row; every field is text, even "NA" and "null"."""
+"""Documents in columns of a .csv or .tsv file with a header row; every field is text, even "NA" and "null"."""
 
 import csv
 from collections.abc import Generator, Iterable, Iterator
@@ -6,49 +6,49 @@ from contextlib import closing
 from pathlib import Path
 
 from .._checks import shown
-from .._wording import counted, setting
+from .._wording import counted, setting, spelled
 from ._files import PairError, Piped
 from ._lines import LONGEST_DOCUMENT, lines
-from ._paired import Source
+from ._texts import Row, Source
 
-__all__ = ["TablePairs", "choose_columns"]
+__all__ = ["TableColumns", "choose_columns"]
 
 _MOST_NAMES_LISTED = 20  # columns named in a message
 _MOST_WORDS_OF_NAME = 4  # a longer field in the first row is a document: there is no header
 
 
-class TablePairs(Source):
-    """Two columns of a table of text."""
+class TableColumns(Source):
+    """Columns of a table of text, one for each view."""
 
-    def __init__(self, path: Path | Piped, columns: tuple[str, str] | None, tabs: bool):
+    def __init__(self, path: Path | Piped, columns: tuple[str, ...] | None, tabs: bool):
         self.path = path
-        self._rows = _tsv_rows if tabs else _csv_rows
-        _, self.header = next(self._rows(path))
+        self._fields = _tsv_rows if tabs else _csv_rows
+        _, self.header = next(self._fields(path))
         self.columns = choose_columns(path, self.header, columns)
 
-    def place(self, side: int, position: int) -> str:
-        return f"column {self.columns[side]!r} in data row {position + 1} of {self.path}"
+    def place(self, view: int, position: int) -> str:
+        return f"column {self.columns[view]!r} in data row {position + 1} of {self.path}"
 
-    def pairs(self) -> Iterator[tuple[str, str]]:
-        with closing(self._rows(self.path)) as rows:
-            next(rows)
-            yield from self.pairs_of(rows)
+    def rows(self) -> Iterator[Row]:
+        with closing(self._fields(self.path)) as fields:
+            next(fields)
+            yield from self.rows_of(fields)
 
-    def pairs_of(self, rows: Iterable[tuple[int, list[str]]], first: int = 1) -> Iterator[tuple[str, str]]:
-        """The pairs of data rows, each with its line number; the first of them is data row `first`."""
-        one, other = (self.header.index(column) for column in self.columns)
-        for number, (line, row) in enumerate(rows, first):
+    def rows_of(self, fields: Iterable[tuple[int, list[str]]], first: int = 1) -> Iterator[Row]:
+        """The documents in data rows, each given by its line number and fields; the first of them is row `first`."""
+        chosen = [self.header.index(column) for column in self.columns]
+        for number, (line, row) in enumerate(fields, first):
             # too many fields are as bad as too few: an unquoted separator has split a text
             if len(row) != len(self.header):
                 raise PairError(
                     f"Data row {number} of {self.path} (line {line}) has {counted(len(row), 'field')} and the "
                     f"header has {len(self.header)}; add or quote fields so that they agree."
                 )
-            yield row[one], row[other]
+            yield tuple(row[column] for column in chosen)
 
 
-def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str] | None) -> tuple[str, str]:
-    """The two requested columns, or the only two that there are."""
+def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, ...] | None) -> tuple[str, ...]:
+    """The requested columns, or the only two that there are."""
     listed = ", ".join(map(shown, names[:_MOST_NAMES_LISTED])) + (", ..." if len(names) > _MOST_NAMES_LISTED else "")
     if columns is None:
         if len(names) < 2:
@@ -59,7 +59,7 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
         if len(names) != 2:
             raise PairError(
                 f"{path} has {counted(len(names), 'column')} ({listed}); pass {setting('columns')} with the names "
-                "of two."
+                "of two or more."
             )
         columns = (names[0], names[1])
         prose = [name for name in names if len(name.split()) > _MOST_WORDS_OF_NAME]
@@ -72,7 +72,8 @@ def choose_columns(path: Path | Piped, names: list[str], columns: tuple[str, str
         if names.count(column) != 1:
             complaint = "has no column" if column not in names else "has more than one column"
             raise PairError(
-                f"{path} {complaint} {shown(column)} among {listed}; pass {setting('columns')} with two unique names."
+                f"{path} {complaint} {shown(column)} among {listed}; pass {setting('columns')} with "
+                f"{spelled(len(columns))} unique names."
             )
     return columns
 

@@ -1,4 +1,4 @@
-"""Pairs in a translation memory (.tmx): the segments of each unit in two languages."""
+"""Documents in a translation memory (.tmx): the segments of each unit in two or more languages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,56 +8,55 @@ from .._checks import shown
 from .._wording import setting
 from ._files import PairError, Piped, opened, optional_module
 from ._lines import LONGEST_DOCUMENT
-from ._paired import Source
+from ._texts import Row, Source
 
-__all__ = ["TmxPairs"]
+__all__ = ["TmxUnits"]
 
 _LANGUAGE_ATTRIBUTES = ("{http://www.w3.org/XML/1998/namespace}lang", "lang")
 _MARKUP = {"bpt", "ept", "ph", "it", "ut"}  # inline codes of the translator's tool, not of the language
 
 
-class TmxPairs(Source):
-    """The segments of units in two languages; a segment that a unit lacks is None."""
+class TmxUnits(Source):
+    """The segments of units, one for each language; a segment that a unit lacks is None."""
 
-    def __init__(self, path: Path | Piped, languages: tuple[str, str] | None):
+    def __init__(self, path: Path | Piped, languages: tuple[str, ...] | None):
         self.path = path
         self.languages = languages or _only_languages(path)
         self._codes = tuple(map(_code, self.languages))
 
-    def place(self, side: int, position: int) -> str:
-        return f"the {self.languages[side]!r} segment of unit {position + 1} of {self.path}"
+    def place(self, view: int, position: int) -> str:
+        return f"the {self.languages[view]!r} segment of unit {position + 1} of {self.path}"
 
-    def pairs(self) -> Iterator[tuple[str | None, str | None]]:
+    def rows(self) -> Iterator[Row]:
         for unit in _units(self.path):
             found: dict[int, str | None] = {}
             for language, variant in _variants(unit):
-                side = self._side(_code(language))
-                if side is not None and side not in found:
-                    found[side] = _segment(variant)
-            yield found.get(0), found.get(1)
+                view = self._view(_code(language))
+                if view is not None and view not in found:
+                    found[view] = _segment(variant)
+            yield tuple(found.get(view) for view in range(len(self.languages)))
 
-    def _side(self, code: str) -> int | None:
-        """The side of a language; an exact match goes before a prefix, so that "en" and "en-GB" can be a pair."""
+    def _view(self, code: str) -> int | None:
+        """The view of a language; an exact match goes before a prefix, so that "en" and "en-GB" can be two views."""
         if code in self._codes:
             return self._codes.index(code)
-        return next((side for side, asked in enumerate(self._codes) if code.startswith(asked + "-")), None)
+        return next((view for view, asked in enumerate(self._codes) if code.startswith(asked + "-")), None)
 
 
-def _only_languages(path: Path | Piped) -> tuple[str, str]:
+def _only_languages(path: Path | Piped) -> tuple[str, ...]:
     languages: dict[str, str] = {}
     for unit in _units(path):
         for language, _ in _variants(unit):
             languages.setdefault(_code(language), language)
-    if len(languages) != 2:
-        listed = ", ".join(map(shown, languages.values())) or "none"
-        remedy = (
-            f"pass {setting('languages')} with two of those it has"
-            if len(languages) > 2
-            else "name a file with segments in two languages"
-        )
-        raise PairError(f"{path} must have two languages but has {len(languages)} ({listed}); {remedy}.")
-    one, other = languages.values()
-    return one, other
+    if len(languages) == 2:
+        return tuple(languages.values())
+    listed = ", ".join(map(shown, languages.values())) or "none"
+    remedy = (
+        f"pass {setting('languages')} with two or more of those it has"
+        if len(languages) > 2
+        else "name a file with segments in two languages"
+    )
+    raise PairError(f"{path} must have two languages but has {len(languages)} ({listed}); {remedy}.")
 
 
 def _units(path: Path | Piped) -> Iterator[Any]:

@@ -1,15 +1,12 @@
-"""A self-contained page of what a bilingual model learnt: compute, then data, then render."""
+"""A self-contained page of what a model learnt, made from its result alone."""
 
-from ._content import ReportData, prepare, running_union
-from ._report_page import render, sparsity_figure, write_report
+from ._report_page import MOST_SHOWN, correlation_figure, render, sparsity_figure, write_report
 
 __all__ = [
-    # compute
-    "prepare",
-    "ReportData",
-    "running_union",
-    # render
     "render",
     "write_report",
+    "MOST_SHOWN",
+    # figures
     "sparsity_figure",
+    "correlation_figure",
 ]

@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold
 
 from .._checks import DataWarning, EmptyComponentWarning, silenced
 from ..estimators import AnchoredCCA, KernelCCA
-from ..report import running_union
+from ..results import running_union
 from ..retrieval import average_precision
 from ..views import Preparation
 from ._corpus import Corpus

@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import check_count
 from ._result import ComponentView, Evidence, Feature, LearntComponent, LearntView, Result, Sample
 
-__all__ = ["Described", "described_views", "ordered_features", "result_of"]
+__all__ = ["Described", "described_views", "ordered_features", "result_of", "running_union"]
 
 
 def _not_drawn(feature: int) -> str | None:
@@ -136,13 +136,18 @@ def ordered_features(weights: np.ndarray, loadings: np.ndarray | None, positive_
     return order[weights[order] != 0]
 
 
+def running_union(weights: np.ndarray) -> list[int]:
+    """The number of rows with a weight in the first 1, 2, ... columns."""
+    return np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()
+
+
 def _learnt_view(estimator: Any, v: int, view: Described) -> LearntView:
     weights = estimator.weights_[v]
     return LearntView(
         **{name: getattr(view, name) for name in ("name", "kind", "unit", "units", "sample", "samples")},
         n_features=int(estimator.n_features_[v]),
         weights_on=_weights_on(estimator, v),
-        used=tuple(np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()),
+        used=tuple(running_union(weights)),
     )
 
 

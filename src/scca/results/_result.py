@@ -1,7 +1,8 @@
 """What was learnt and how far to trust it, as frozen plain values that JSON holds without loss."""
 
 import json
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from math import isfinite
 from types import UnionType
 from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
@@ -233,6 +234,22 @@ class Result:
     @property
     def text_views(self) -> tuple[LearntView, ...]:
         return tuple(view for view in self.views if view.is_text)
+
+    def shortened(self, top: int | None) -> "Result":
+        """The same with at most `top` features and samples of a component in a view."""
+        return self._with_views(lambda view: replace(view, features=view.features[:top], samples=view.samples[:top]))
+
+    def without_names(self) -> "Result":
+        """The same without the names of samples, such as documents."""
+
+        def unnamed(view: ComponentView) -> ComponentView:
+            return replace(view, samples=tuple(replace(sample, name=None) for sample in view.samples))
+
+        return replace(self._with_views(unnamed), withheld=True)
+
+    def _with_views(self, change: Callable[[ComponentView], ComponentView]) -> "Result":
+        components = (replace(each, views=tuple(map(change, each.views))) for each in self.components)
+        return replace(self, components=tuple(components))
 
     def to_dict(self) -> dict[str, Any]:
         """The result as dictionaries, lists, texts and numbers."""

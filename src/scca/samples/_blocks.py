@@ -19,7 +19,7 @@ __all__ = [
     "unique",
 ]
 
-_MOST_DERIVED = 16  # maximum number of results that a block keeps: views, sample weights and scores in use at a time
+_MOST_DERIVED = 8  # results that a block keeps per view at most: views, sample weights and scores in use at a time
 
 Function = Callable[..., Any]  # takes parts of items, and arguments; defined at the top of a module
 
@@ -55,7 +55,7 @@ class Block:
         with self._lock:
             if name not in self._derived:
                 self._derived[name] = compute()
-                while len(self._derived) > _MOST_DERIVED:
+                while len(self._derived) > _MOST_DERIVED * len(self.data):
                     self._derived.popitem(last=False)
             self._derived.move_to_end(name)
             return self._derived[name]

@@ -16,7 +16,7 @@ from ._bilingual import BilingualModel
 from ._expected_words import ExpectedWords
 from ._generating import generate, generate_path
 from ._results import Component, GeneratedText, Translation, Weighted, WordPair
-from ._translating import UnknownWordError, lexicon, translate
+from ._translating import UnknownWordError, lexicon, linked_languages, translate
 
 __all__ = [
     # reading
@@ -37,6 +37,7 @@ __all__ = [
     "BilingualModel",
     "translate",
     "lexicon",
+    "linked_languages",
     "generate",
     "generate_path",
     "UnknownWordError",

@@ -135,15 +135,12 @@ class BilingualModel(Model):
         return super()._source(views)
 
     def _make_kinds(self, source: Source) -> list[Any]:
-        usual = TextVectorizer() if self.anchors is not None else TextVectorizer.usual(len(source))
-        min_df: Any = self.min_df  # the vectorizer checks what was given
-        if isinstance(min_df, str) and min_df == "auto":
-            min_df = usual.min_df
+        usual = TextVectorizer() if self.anchors is not None else TextVectorizer.usual()
         log_counts = check_choice(self.log_counts, "log_counts", ("auto", True, False))
         vectorizer = TextVectorizer(
             lowercase=self.lowercase,
             stop_words=self.stop_words,
-            min_df=min_df,
+            min_df=usual.min_df if isinstance(self.min_df, str) and self.min_df == "auto" else self.min_df,
             ngram_range=self.ngram_range,
             analyzer=self.analyzer,
             log_counts=usual.log_counts if log_counts == "auto" else log_counts,

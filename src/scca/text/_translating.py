@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count, shown
 from .._wording import setting
@@ -18,7 +17,7 @@ from ._lexicon import Lexicographer
 from ._results import Translation, WordPair
 from ._text_views import text_numbers, text_target, text_view, usable_words
 
-__all__ = ["UnknownWordError", "Words", "lexicon", "translate"]
+__all__ = ["UnknownWordError", "Words", "lexicon", "linked_languages", "translate"]
 
 Words = list[str] | tuple[str, ...] | np.ndarray
 
@@ -110,9 +109,7 @@ def lexicon(
     -------
     list of WordPair
     """
-    check_is_fitted(model)
-    v = text_numbers(model)[0] if source is None else text_view(model, source)
-    u = text_target(model, v, target)
+    v, u = (model.number_of(language) for language in linked_languages(model, source, target))
     least, top = check_count(least, "least"), check_count(top, "top")
     if not isinstance(trust, Real) or not 0 <= trust <= 1:
         raise ValueError(f"trust must be a number from 0 to 1; got {shown(trust)}.")
@@ -120,6 +117,12 @@ def lexicon(
     entries = lexicographer.entries(side, top)
     kept = [entry for entry in entries if entry.documents >= least and entry.trust >= trust]
     return sorted(kept, key=lambda entry: (-entry.trust, -entry.documents, entry.word))
+
+
+def linked_languages(model: Model, source: str | None = None, target: str | None = None) -> tuple[str, str]:
+    """The languages of a word list: those given, or the first one and the only other one."""
+    v = text_numbers(model)[0] if source is None else text_view(model, source)
+    return model.view_names_[v], model.view_names_[text_target(model, v, target)]
 
 
 def _lexicographer(model: Model, v: int, u: int, progress: Progress | None = None) -> tuple[Lexicographer, int]:
