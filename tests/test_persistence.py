@@ -16,6 +16,7 @@ from sklearn.base import clone
 
 import scca
 from scca.datasets import load_trilingual, make_planted
+from scca.kinds import TextVectorizer
 from scca.persistence import ModelFileError
 from scca.readers import PairedText
 from scca.text import BilingualModel
@@ -393,6 +394,18 @@ class TestSaving:
     def test_code_is_not_saved(self, tmp_path):
         model = scca.SparseCCA(1, kernel=lambda a, b: float(a @ b)).fit(*views())
         with pytest.raises(TypeError, match="no code; choose kernels, anchors and scoring by name"):
+            scca.save(model, tmp_path / "m")
+        assert not list(tmp_path.iterdir())
+
+    def test_a_kind_that_no_file_could_name(self, tmp_path):
+        """One that is not registered would open as another, or not at all."""
+
+        class Louder(TextVectorizer):
+            """Has the name of its base."""
+
+        given = {"en": ENGLISH, "fr": FRENCH}
+        model = scca.Model(1, held_out=0, kinds={"en": Louder(min_df=1)}).fit(given)
+        with pytest.raises(TypeError, match="a view of Louder cannot be saved, .* scca.kinds.register"):
             scca.save(model, tmp_path / "m")
         assert not list(tmp_path.iterdir())
 

@@ -177,6 +177,11 @@ class _Writer:
         if isinstance(value, dict):
             return {"$dict": {key: self.encode(item) for key, item in value.items()}}
         if isinstance(value, Kind):
+            if type(value) not in registered().values():
+                raise TypeError(
+                    f"a model with a view of {type(value).__name__} cannot be saved, because no file could name it: "
+                    "give the class a kind of its own and pass it to scca.kinds.register."
+                )
             return {"$kind": value.kind, "state": self._state(value)}
         if type(value).__name__ in _CLASSES and type(value) is _CLASSES[type(value).__name__]:
             return {"$object": type(value).__name__, "state": self._state(value)}

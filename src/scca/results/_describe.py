@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .._checks import check_count
 from ._result import ComponentView, Evidence, Feature, LearntComponent, LearntView, Result, Sample
 
 __all__ = ["Described", "described_views", "ordered_features", "result_of", "running_union"]
@@ -88,6 +89,7 @@ def result_of(
     top : int, optional
         At most so many features and samples of a component in a view; by default all.
     """
+    top = None if top is None else check_count(top, "top", least=0)
     views = described_views(estimator) if views is None else views
     provenance = getattr(estimator, "provenance_", {}) if provenance is None else provenance
     n_views, c = len(views), estimator.n_components_

@@ -3,8 +3,9 @@
 import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from math import isfinite
 from types import UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
 
 from .._checks import shown
 
@@ -262,14 +263,46 @@ class Result:
     def from_json(cls, text: str) -> "Result":
         """The result that `to_json` wrote."""
         try:
-            content = json.loads(text)
-        except ValueError as error:
+            content = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        except RecursionError as error:
+            raise ResultError("this JSON has too many levels; pass what to_json wrote.") from error
+        except (TypeError, ValueError) as error:
             raise ResultError(f"this is no JSON ({error}); pass what to_json wrote.") from error
         schema = content.get("schema") if isinstance(content, dict) else None
         if schema != SCHEMA:
             raise ResultError(f"a result must have the schema {SCHEMA}; got {shown(schema)}: read it with its version.")
         found: Result = _read(cls, content, "the result")
+        _check_numbers(found)
         return found
+
+
+def _no_number(literal: str) -> NoReturn:
+    raise ValueError(f"{literal} is no number of JSON")
+
+
+def _finite(literal: str) -> float:
+    value = float(literal)
+    return value if isfinite(value) else _no_number(literal)
+
+
+def _check_numbers(result: Result) -> None:
+    """Refuse a result whose parts are not of the same views and components."""
+    n_views, n_pairs, n_components = len(result.views), len(result.pairs), len(result.components)
+    expected = [
+        ("used features of a view", n_components, [len(view.used) for view in result.views]),
+        ("views of a component", n_views, [len(each.views) for each in result.components]),
+        ("penalties of a component", n_views, [len(each.penalties) for each in result.components]),
+    ]
+    for name in ("pair_correlations", "held_out_pair_correlations", "held_out_pair_intervals"):
+        found = [len(known) for each in result.components if (known := getattr(each, name))]
+        expected.append((f"{name} of a component", n_pairs, found))
+    for name, count, counts in expected:
+        wrong = next((each for each in counts if each != count), None)
+        if wrong is not None:
+            raise ResultError(f"the {name} must be {count}; got {wrong}: pass what to_json wrote.")
+    unknown = [pair for pair in result.pairs if not all(0 <= v < n_views for v in pair)]
+    if unknown:
+        raise ResultError(f"pairs must be of {n_views} views; got {shown(unknown[0])}: pass what to_json wrote.")
 
 
 def _read(kind: Any, value: Any, place: str) -> Any:
