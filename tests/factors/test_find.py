@@ -19,7 +19,14 @@ from scca import KernelCCA
 from scca.factors import constants
 from scca.factors._iteration import leading_solutions
 from scca.factors._lanczos import leading_eigenvectors
-from scca.factors.find import _gradient_by_moments, _gradient_by_rows, equalized, spectrum_of, varimax
+from scca.factors.find import (
+    _gradient_by_moments,
+    _gradient_by_rows,
+    equalized,
+    factors_by_spectra,
+    spectrum_of,
+    varimax,
+)
 from scca.factors.large import shared_factors
 from scca.factors.products import regularised
 from scca.factors.refit import dense_weights
@@ -77,6 +84,22 @@ def test_a_large_eigenproblem_is_solved_by_an_iteration(few, monkeypatch):
     assert_same_factors(shared_factors(views, 3, [0.5] * 3), direct.values, direct.scores)
     assert found
     assert found[0] is not None
+
+
+def test_few_factors_of_a_small_eigenproblem_are_found_by_an_iteration(data, monkeypatch):
+    direct = shared_factors([prepared(X) for X in data], 3, [0.3] * 3)
+    used, eigsh = [], module.eigsh
+    monkeypatch.setattr(module, "eigsh", lambda *given, **settings: used.append(1) or eigsh(*given, **settings))
+    monkeypatch.setattr(module, "_SIZE_PER_COMPONENT", 1)
+    assert_same_factors(shared_factors([prepared(X) for X in data], 3, [0.3] * 3), direct.values, direct.scores)
+    assert used
+
+
+def test_views_that_share_nothing_at_all_have_no_factor(monkeypatch):
+    """Every sample is in one view alone, so that the matrix of the eigenproblem is zero, where an iteration fails."""
+    monkeypatch.setattr(module, "_SIZE_PER_COMPONENT", 1)
+    views = [Preparation.fit(X, center=False, scale=None).transform(X) for X in np.split(np.eye(12), 3, axis=1)]
+    assert len(factors_by_spectra(views, 2, [0.3] * 3).values) == 0
 
 
 @pytest.mark.parametrize("r", [0.03, 0.3, 0.9])

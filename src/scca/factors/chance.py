@@ -112,8 +112,9 @@ def refitted_test(
                 for (v, u), here, left_out in zip(pairs, relative, of_pairs, strict=True)
             ]
             found.append(window_strengths(_mean_over_pairs(held))[:, 0])
+        share = 1.0 / (len(views) - 1)  # of the time for a pair of two views
         features = [
-            strongest_features([views[v], views[u]], here) for (v, u), here in zip(pairs, relative, strict=True)
+            strongest_features([views[v], views[u]], here, share) for (v, u), here in zip(pairs, relative, strict=True)
         ]
         return np.array([*found, _mean_over_pairs(features)])
 
@@ -403,13 +404,14 @@ def _studentised(products: np.ndarray, groups: Groups) -> np.ndarray:
     return sums.sum(axis=0) / np.where(spread > 0, spread, 1.0)
 
 
-def strongest_features(views: Sequence[View], orders: np.ndarray) -> np.ndarray:
+def strongest_features(views: Sequence[View], orders: np.ndarray, share: float = 1.0) -> np.ndarray:
     """The largest |association| of a feature of one view with a feature of the other, for every order of the second.
 
-    Of many features, only those that vary most are compared. The samples of a kernel take the place of features.
+    Of many features, only those that vary most are compared, in a `share` of the usual time. The samples of a kernel
+    take the place of features.
     """
     n = len(orders[0])
-    features = [_leading_features(view, _MOST_PRODUCTS / (n * len(orders))) for view in views]
+    features = [_leading_features(view, share * _MOST_PRODUCTS / (n * len(orders))) for view in views]
     x, y = (values - values.mean(axis=0) for values in features)
     if not x.shape[1] * y.shape[1]:  # a view that does not vary
         return np.zeros(len(orders))

@@ -1,6 +1,7 @@
 """Finding and rotating: the scores that all views predict best, by regularised CCA, in simple structure."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import eigh, solve_triangular, svd
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from ..parallel import inner, map_threads, one_blas_thread, parts, times
 from ..samples import column_blocks, remote_blocks_of
@@ -39,7 +41,9 @@ __all__ = [
 
 _FEW = 3000  # maximum number of samples, or of features of a view, for which its full spectrum is computed
 _MOST_ENTRIES = 1 << 27  # maximum number of entries of all eigenvectors, which are dense
+_SIZE_PER_COMPONENT = 30  # size per component from which on an iteration is faster than a decomposition
 _TOLERANCE = 1e-3  # largest relative residual of a factor; the error of sigma is about the square of that
+_SEED = 0
 _ROWS = 1024  # number of rows of a product per task of a thread
 _MANY, _MANY_PER_COMPONENT = 2000, 40  # smallest numbers of features for which an iteration is faster
 _MOST_COPIED = 1 << 20  # maximum number of entries of a wide dense view that are copied for singular values
@@ -125,7 +129,6 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
     G = np.hstack([s.vectors * gain for s, gain in zip(spectra, gains, strict=True)])
     ends = np.cumsum([0, *(len(s.values) for s in spectra)])
     blocks = [slice(*pair) for pair in pairwise(ends)]
-    size = G.shape[1]
     n_components = min(n_components, *(len(s.values) for s in spectra))
     squares = np.concatenate(gains)[:, None] ** 2
     if not n_components:  # a view that does not vary
@@ -144,6 +147,8 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
         values, Z = of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
     else:
         values, Z = of_many(products, matrix, size, n_components)
+        rounding = len(G) * np.finfo(np.float64).eps * squares.max()
+        values = np.where(np.abs(values) > rounding, values, 0.0)
     order = np.argsort(-values, kind="stable")
     values, Z = values[order], Z[:, order]
     residuals = np.linalg.norm(products(Z) - values * Z, axis=0) / np.maximum(np.abs(values), np.finfo(float).tiny)
@@ -194,6 +199,12 @@ def of_many(
             found = leading_eigenvectors(lambda V: multiply(V) + V, size, n_components)
         if found is not None:
             return found[0] - 1.0, found[1]
+    elif size >= _SIZE_PER_COMPONENT * n_components:
+        start = np.random.default_rng(_SEED).standard_normal(size)
+        operator = LinearOperator((size, size), matvec=lambda z: multiply(z.reshape(-1, 1)), dtype=np.float64)
+        with suppress(ArpackError):  # of views that share nothing, every vector has the product 0
+            values, Z = eigsh(operator, k=n_components, which="LA", v0=start)
+            return values[::-1], Z[:, ::-1]
     values, Z = eigh(matrix(), lower=True, overwrite_a=True, subset_by_index=(size - n_components, size - 1))
     return values[::-1], Z[:, ::-1]
 
