@@ -146,7 +146,7 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
     if len(views) == 2:
         values, Z = of_two(G[:, blocks[0]].T @ G[:, blocks[1]], n_components)
     else:
-        values, Z = of_many(products, matrix, size, n_components)
+        values, Z = of_many(products, matrix, G.shape[1], n_components)
         rounding = len(G) * np.finfo(np.float64).eps * squares.max()
         values = np.where(np.abs(values) > rounding, values, 0.0)
     order = np.argsort(-values, kind="stable")
