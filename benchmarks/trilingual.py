@@ -17,7 +17,7 @@ from ._table import print_table
 
 __all__ = ["run"]
 
-_SIZES = (
+_SIZES = ((100, 20), (100, 50), (200, 30), (1000, 30))  # number of training samples, and of components
     (100, 20),
     (100, 50),
     (200, 20),

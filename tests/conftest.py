@@ -11,6 +11,9 @@ import pytest
 from hypothesis import settings
 
 
+collect_ignore = ["letters.py"]  # collected, it would be imported under another name and register its kind again
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20240607)
