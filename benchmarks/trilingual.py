@@ -18,13 +18,6 @@ from ._table import print_table
 __all__ = ["run"]
 
 _SIZES = ((100, 20), (100, 50), (200, 30), (1000, 30))  # number of training samples, and of components
-    (100, 20),
-    (100, 50),
-    (200, 20),
-    (200, 100),
-    (1000, 30),
-    (1000, 100),
-)  # number of training samples, and of components
 _SPLITS = 6
 _NEW = 500  # maximum number of new samples
 _RENDERINGS = ("sparse", "dense")

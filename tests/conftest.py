@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-
 collect_ignore = ["letters.py"]  # collected, it would be imported under another name and register its kind again
 
 

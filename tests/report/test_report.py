@@ -43,6 +43,7 @@ def results(model):
         .fit(PairedText.of(ENGLISH, FRENCH, ("en", "fr")))
         .result(),
         "matrices": scca.SparseCCA(2, held_out=2).fit(X, Y).result(),
+        "two kernels": scca.SparseCCA(2, held_out=0, mu="auto*8", kernel=(kernels[1], kernels[1])).fit(X, Y).result(),
         "kernel": scca.MultiSparseCCA(2, held_out=0, kernel=kernels).fit([X, Y, Z]).result(),
     }
 
@@ -70,7 +71,7 @@ def test_page_stands_alone_and_escapes(model):
     assert 'name="viewport"' in page
 
 
-@pytest.mark.parametrize("sort", ["two languages", "three views", "paper", "matrices", "kernel"])
+@pytest.mark.parametrize("sort", ["two languages", "three views", "paper", "matrices", "kernel", "two kernels"])
 def test_every_result_has_a_page_and_json_is_enough(results, sort):
     result = results[sort]
     page = render(result)

@@ -93,12 +93,12 @@ def _component_lines(result: "Result", c: "LearntComponent", top: int) -> Iterat
 def _sample_lines(result: "Result", c: "LearntComponent", top: int) -> Iterator[str]:
     """The samples of a component, with their numbers in every view, and then how each view shows them."""
     lists = [(view, each.samples[:top]) for view, each in zip(result.views, c.views, strict=True) if each.samples]
+    what = next((each.samples_by for each in c.views if each.samples), "score")
     together = {tuple(sample.index for sample in samples) for _, samples in lists}
     # views with kernels have weights on samples of their own
     for rows in [lists] if len(together) == 1 else [[each] for each in lists]:
         for row in zip(*(samples for _, samples in rows), strict=True):
             shown = [(view, each) for (view, _), each in zip(rows, row, strict=True)]
-            what = "weight" if c.anchor is not None or shown[0][0].weights_on == "samples" else "score"
             numbers = ", ".join(f"{view.name} {each.score:+.3f}" for view, each in shown)
             yield f"  {shown[0][0].sample} {shown[0][1].index + 1}, {what}: {numbers}"
             yield from (f"    {view.name}: {clipped(each.name, 90)}" for view, each in shown if each.name is not None)

@@ -176,10 +176,11 @@ def _component_view(
             )
             for i in order
         ]
+    samples_by = "weight" if samples is None or hasattr(estimator, "anchors_") else "score"
     if samples is None:
         order = ordered_features(weights, None, False)[:top] if weights_on == "samples" else ()
         samples = [Sample(int(i), float(weights[i])) for i in order]
-    return ComponentView(int(np.count_nonzero(weights)), tuple(features[:top]), tuple(samples[:top]))
+    return ComponentView(int(np.count_nonzero(weights)), tuple(features[:top]), tuple(samples[:top]), samples_by)
 
 
 def _held_out(estimator: Any, j: int) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class Sample:
     index : int
         Which sample, counted from 0.
     score : float
-        Its score in this view; its weight in a view with weights on samples.
+        Its score in this view, or its weight: `ComponentView.samples_by` says which.
     name : str or None
         How the sample is shown: its text, or the label of its row; None if that was not stored.
     """
@@ -85,11 +85,15 @@ class ComponentView:
     samples : tuple of Sample
         The strongest training samples. Of a shared factor, they are those with the largest mean score of all views, the
         same ones and in the same order in every view.
+    samples_by : {"score", "weight"}
+        What samples are ordered by: their scores, or in anchored components, and in views of an estimator with a
+        kernel, their weights.
     """
 
     n_weights: int
     features: tuple[Feature, ...]
     samples: tuple[Sample, ...]
+    samples_by: str
 
 
 @dataclass(frozen=True)
