@@ -79,7 +79,7 @@ def test_a_large_eigenproblem_is_solved_by_an_iteration(few, monkeypatch):
         found.append(leading_eigenvectors(*given))
         return found[-1]
 
-    monkeypatch.setattr(module, "_MANY", 0)
+    monkeypatch.setattr(module, "_LARGE_EIGENPROBLEM", 0)
     monkeypatch.setattr(module, "leading_eigenvectors", counted)
     assert_same_factors(shared_factors(views, 3, [0.5] * 3), direct.values, direct.scores)
     assert found

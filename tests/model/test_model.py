@@ -129,6 +129,22 @@ class TestLanguages:
             assert np.array_equal(one, other)
         assert again.provenance_ == whole.provenance_
 
+    def test_a_stopped_fit_to_another_table_is_not_continued(self, mixed, tmp_path, monkeypatch):
+        monkeypatch.setattr("scca.progress._work._WORTH_STORING", 0.0)
+
+        class StopError(Exception):
+            pass
+
+        def stop(what, done, total):
+            if what == "features":
+                raise StopError
+
+        with pytest.raises(StopError):
+            scca.Model(2, held_out=0).fit(mixed, progress=stop, checkpoint=tmp_path / "c")
+        other = mixed | {"subjects": mixed["subjects"] * 2.0 + 1.0}
+        with pytest.raises(ValueError, match="the beginning of a fit with other pairs"):
+            scca.Model(2, held_out=0).fit(other, checkpoint=tmp_path / "c")
+
 
 class TestKinds:
     def test_are_found(self, of_kinds):

@@ -41,6 +41,7 @@ __all__ = [
 
 _FEW = 3000  # maximum number of samples, or of features of a view, for which its full spectrum is computed
 _MOST_ENTRIES = 1 << 27  # maximum number of entries of all eigenvectors, which are dense
+_LARGE_EIGENPROBLEM = 5000  # size of an eigenproblem from which on blocks of vectors are faster than single ones
 _SIZE_PER_COMPONENT = 30  # size per component from which on an iteration is faster than a decomposition
 _TOLERANCE = 1e-3  # largest relative residual of a factor; the error of sigma is about the square of that
 _SEED = 0
@@ -194,7 +195,7 @@ def of_many(
     Their matrix B has zeros for every view with itself, where its covariances would be at most the identity, so that
     B + 1 is positive semi-definite. `multiply` returns B V for a block V, `matrix` B itself, whose lower half counts.
     """
-    if size >= max(_MANY, _MANY_PER_COMPONENT * n_components):
+    if size >= max(_LARGE_EIGENPROBLEM, _MANY_PER_COMPONENT * n_components):
         with one_blas_thread():  # the same order of sums for any number of threads
             found = leading_eigenvectors(lambda V: multiply(V) + V, size, n_components)
         if found is not None:

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import joblib
 import numpy as np
 import scipy.sparse as sp
 
@@ -54,9 +55,9 @@ class Source(ABC):
         """What a model stores of its training samples, with or without labels."""
 
     @property
+    @abstractmethod
     def digest(self) -> str:
         """A hash of all samples, by which a checkpoint recognises them."""
-        return " ".join(str(each) for each in self.digests)
 
     @property
     def dropped(self) -> Sequence[int]:
@@ -100,6 +101,13 @@ class _Given(Source):
     def __len__(self) -> int:
         return self._n
 
+    @property
+    def digest(self) -> str:
+        return " ".join(
+            joblib.hash(samples) if own is None else own
+            for own, samples in zip(self.digests, self._views.values(), strict=True)
+        )
+
     def kinds(self, asked: Any) -> list[Kind]:
         _check_asked(asked, self.names)
         return [
@@ -130,7 +138,7 @@ class _Given(Source):
 class _Texts(Source):
     """Documents that are streamed from files, or in memory."""
 
-    def __init__(self, texts: TextViews):
+    def __init__(self, texts: Any):  # TextViews, or RemoteTexts
         self._texts = texts
         self.names = tuple(texts.languages)
         self.digests = [None] * len(self.names)
@@ -140,11 +148,11 @@ class _Texts(Source):
 
     @property
     def digest(self) -> str:
-        return self._texts.digest
+        return str(self._texts.digest)
 
     @property
     def dropped(self) -> Sequence[int]:
-        return self._texts.dropped
+        return getattr(self._texts, "dropped", ())  # a cluster numbers only what it has not dropped
 
     def kinds(self, asked: Any) -> list[Kind]:
         return _text_kinds(asked, self.names)
@@ -192,23 +200,8 @@ class _Texts(Source):
         return from_checkpoint(f"reading {v}", learn, pack, unpack)
 
 
-class _Remote(Source):
+class _Remote(_Texts):
     """Documents on the workers of a cluster."""
-
-    def __init__(self, texts: RemoteTexts):
-        self._texts = texts
-        self.names = tuple(texts.languages)
-        self.digests = [None] * len(self.names)
-
-    def __len__(self) -> int:
-        return len(self._texts)
-
-    @property
-    def digest(self) -> str:
-        return self._texts.digest
-
-    def kinds(self, asked: Any) -> list[Kind]:
-        return _text_kinds(asked, self.names)
 
     def learn(self, kinds: Sequence[Kind]) -> list[Any]:
         matrices, absent = self._texts.learn(kinds)
