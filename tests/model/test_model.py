@@ -145,6 +145,14 @@ class TestLanguages:
         with pytest.raises(ValueError, match="the beginning of a fit with other pairs"):
             scca.Model(2, held_out=0).fit(other, checkpoint=tmp_path / "c")
 
+    def test_samples_are_found_in_parts(self, trilingual, monkeypatch):
+        whole = trilingual.result()
+        monkeypatch.setattr("scca.model._describe._ROWS", 7)
+        in_parts = trilingual.result()
+        for one, other in zip(whole.components, in_parts.components, strict=True):
+            for mine, its in zip(one.views, other.views, strict=True):
+                assert [s.index for s in mine.samples] == [s.index for s in its.samples]
+
 
 class TestKinds:
     def test_are_found(self, of_kinds):

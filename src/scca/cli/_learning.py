@@ -182,7 +182,7 @@ def fit(
             preview = terminal.preview if terminal.is_watched else None
             model.fit(views, groups=labels, progress=progress, checkpoint=checkpoint, preview=preview)
     save(model, output, texts=texts)
-    _print_fit(model.result(1), output, terminal)
+    _print_fit(model.result(0), output, terminal)  # scoring all samples would take long
 
 
 def _print_fit(result: "Result", output: Path, terminal: Terminal) -> None:

@@ -1,11 +1,12 @@
 """The result of a model: its kinds' words for features, and its training samples."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..kinds import Kind
+from ..parallel import parts
 from ..results import Described, Feature, Result, Sample, ordered_features, result_of
 
 if TYPE_CHECKING:
@@ -13,17 +14,18 @@ if TYPE_CHECKING:
 
 __all__ = ["describe", "strongest"]
 
+_ROWS = 1 << 14  # number of samples scored at a time
 _MOST_SAMPLES = 10  # number of samples of a shared factor; every sample has a score
 
 
 def describe(model: "Model", top: int | None) -> Result:
     """The result of a fitted model."""
-    anchored = hasattr(model.estimator_, "anchors_")
+    anchored, shown = hasattr(model.estimator_, "anchors_"), top != 0
     return result_of(
         model.estimator_,
         [_described(model, v) for v in range(len(model.view_names_))],
-        samples=_anchored_samples(model) if anchored else _strongest_samples(model),
-        features=[None, _words_of_samples(model)] if anchored else None,
+        samples=(_anchored_samples(model) if anchored else _strongest_samples(model)) if shown else None,
+        features=[None, _words_of_samples(model)] if anchored and shown else None,
         n_samples=model.n_samples_,
         provenance=model.provenance_,
         withheld=model.samples_ is None,
@@ -48,10 +50,7 @@ def _described(model: "Model", v: int) -> Described:
 def _strongest_samples(model: "Model") -> list[list[list[Sample]]]:
     """By component, the samples with the largest mean score of all views, with their scores in each view."""
     n_views, c = len(model.view_names_), model.estimator_.n_components_
-    total = _scores(model, 0)
-    for v in range(1, n_views):
-        total += _scores(model, v)
-    chosen = [_largest(total[:, j]) for j in range(c)]
+    chosen = _rows_with_largest_scores(model)
     rows = np.unique(np.concatenate([np.empty(0, np.intp), *chosen]))
     scores = [_scores(model, v, rows) for v in range(n_views)]
     return [
@@ -60,15 +59,22 @@ def _strongest_samples(model: "Model") -> list[list[list[Sample]]]:
     ]
 
 
-def _largest(scores: np.ndarray) -> np.ndarray:
-    """The places of the largest scores above 0, the largest first, ties by position."""
-    order = np.argsort(-scores, kind="stable")[:_MOST_SAMPLES]
-    return order[scores[order] > 0]
+def _rows_with_largest_scores(model: "Model") -> list[np.ndarray]:
+    """By component, the rows with the largest scores above 0, summed over views, largest first, ties by position."""
+    n, c = model.training_[0].shape[0], model.estimator_.n_components_
+    best, scores = np.empty((0, c), np.intp), np.empty((0, c))
+    for part in parts(0, n, _ROWS):  # a million samples have more scores than memory
+        total = sum(_scores(model, v, part) for v in range(len(model.view_names_)))
+        places = np.argsort(-total, axis=0, kind="stable")[:_MOST_SAMPLES]
+        best = np.vstack([best, part.start + places])
+        scores = np.vstack([scores, np.take_along_axis(total, places, axis=0)])
+        order = np.argsort(-scores, axis=0, kind="stable")[:_MOST_SAMPLES]
+        best, scores = np.take_along_axis(best, order, axis=0), np.take_along_axis(scores, order, axis=0)
+    return [best[scores[:, j] > 0, j] for j in range(c)]
 
 
-def _scores(model: "Model", v: int, rows: np.ndarray | None = None) -> np.ndarray:
-    data = model.training_[v] if rows is None else model.training_[v][rows]
-    return model.scores_of(data, v)[0]
+def _scores(model: "Model", v: int, rows: Any) -> np.ndarray:
+    return model.scores_of(model.training_[v][rows], v)[0]
 
 
 def _anchored_samples(model: "Model") -> list[list[list[Sample]]]:
