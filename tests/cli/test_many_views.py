@@ -65,7 +65,7 @@ class TestFit:
     @pytest.mark.parametrize(
         ("more", "complaint"),
         [
-            (("--paper",), "--paper is for two languages; got 3: leave out --paper, or name two."),
+            (("--paper",), "--paper is for two languages; got 3 views: leave out --paper, or name two texts."),
             (("--languages", "a", "b"), "must be"),
             (("--languages", "a", "b", "a"), "--languages must be 3 different names; got a b a."),
             (("--kind", "text", "table"), "--kind must be one kind for all files, or 3, one for each file; got 2"),

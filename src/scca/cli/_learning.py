@@ -142,9 +142,6 @@ def fit(
         raise CallError("--stop-words are words, and --characters reads none; leave out one of the two.")
     if scheduler and paper:
         raise CallError("--scheduler is not for the paper's method; leave out --scheduler or --paper.")
-    n_views = len(files) if len(files) > 1 else len(languages or columns or "ab")
-    if paper and n_views > 2:
-        raise CallError(f"--paper is for two languages; got {n_views}: leave out --paper, or name two.")
     cluster = Cluster(scheduler, tls_ca, tls_cert, tls_key)
     mu_, gamma_ = as_penalty(mu, "--mu"), as_penalty(gamma, "--gamma")
 

@@ -136,7 +136,8 @@ def model_of(
             **({} if paper is None else {**paper, "anchors": "sequential", "feature_weights": None}),
         )
     if paper is not None:
-        raise CallError("--paper is for two languages; leave it out.")
+        got = f"{given.n_views} views" if given.are_texts else f"the kinds {', '.join(given.kinds)}"
+        raise CallError(f"--paper is for two languages; got {got}: leave out --paper, or name two texts.")
     if "text" not in given.kinds and text:
         raise CallError(f"{_TEXT_OPTIONS[next(iter(text))]} is for texts, and no file has them; leave it out.")
     vectorizer = TextVectorizer.usual().set_params(**text) if text else "text"
