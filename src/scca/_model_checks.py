@@ -130,6 +130,8 @@ def _check_components(model: Any) -> int:
         _require(error is None or _is_number(error), f"the error of a kernel is {shown(error)}")
         check_choice(model.scales_[v], "scales_", SCALES)
     _check_certificates(model, len(names), c)
+    if isinstance(model, MultiSparseCCA):
+        _check_reading(model, c)
     _check_evidence(model, len(names), c)
     _check_provenance(getattr(model, "provenance_", {}))
     return c
@@ -145,6 +147,27 @@ def _check_certificates(model: Any, n_views: int, c: int) -> None:
     if anchored:
         _check_array(model.gamma_, "gamma_", (c,))
         _check_array(model.anchors_, "anchors_", (c,), kinds="i")
+
+
+def _check_reading(model: Any, c: int) -> None:
+    """Check which features are read and shown, and what that costs."""
+    n_views = len(model.view_names_)
+    for name in ("rendering_", "shown_", "n_read_"):
+        parts = getattr(model, name)
+        _require(isinstance(parts, list) and len(parts) == n_views, f"{name} has no entry for each view")
+    for rendering, shown_, count, weights in zip(
+        model.rendering_, model.shown_, model.n_read_, model.weights_, strict=True
+    ):
+        check_choice(rendering, "rendering_", ("sparse", "joint", "dense"))
+        _require(type(count) is int and 0 <= count <= len(weights), "n_read_ holds no numbers of features")
+        if shown_ is not None:
+            _require(isinstance(shown_, sp.csc_array) and shown_.dtype == bool, "shown_ holds no sparse truth values")
+            _require(shown_.shape == (len(weights), c), f"shown_ has shape {shown_.shape}, not {(len(weights), c)}")
+            check_structure(shown_, "shown_")
+    if hasattr(model, "mates_kept_"):
+        _require(_is_number(model.mates_kept_), "mates_kept_ is no number")
+        _check_array(model.mates_kept_interval_, "mates_kept_interval_", (2,))
+        _check_numbers(model.reading_path_, "reading_path_", (None, 2))
 
 
 def _check_evidence(model: Any, n_views: int, c: int) -> None:

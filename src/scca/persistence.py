@@ -47,8 +47,8 @@ from .views import (
 
 __all__ = ["ModelFileError", "load", "save"]
 
-FORMAT, VERSION = "scca-model", 5
-_READ_VERSIONS = (2, 3, 4, VERSION)  # versions of the format that can be read
+FORMAT, VERSION = "scca-model", 6
+_READ_VERSIONS = (2, 3, 4, 5, VERSION)  # versions of the format that can be read
 _MANIFEST = "manifest.json"
 _STORED, _DEFLATED = zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED
 _TYPES = ("b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")
@@ -283,8 +283,10 @@ class _Reader:
             state = _from_format_2(cls, state)
         if self._manifest["version"] < 4:
             cls, state = _from_format_3(cls, state)
-        if self._manifest["version"] < VERSION:
+        if self._manifest["version"] < 5:
             state = _from_format_4(cls, state)
+        if self._manifest["version"] < VERSION:
+            state = _from_format_5(cls, state)
         if not issubclass(cls, BaseEstimator):
             return cls(**state)
         known = cls().get_params(deep=False)
@@ -401,6 +403,18 @@ def _from_format_4(cls: type, state: dict[str, Any]) -> dict[str, Any]:
         if name in state:
             state[name.replace("held_out_", "held_out_pair_")] = state[name][None]
     return state
+
+
+def _from_format_5(cls: type, state: dict[str, Any]) -> dict[str, Any]:
+    """The current state of an object: up to format 5 a view was sparse or dense, and all weights were shown."""
+    if not issubclass(cls, MultiSparseCCA) or "weights_" not in state:
+        return state
+    asked, weights = state["rendering"], state["weights_"]
+    return state | {
+        "rendering_": [asked] * len(weights) if isinstance(asked, str) else list(asked),
+        "shown_": [None] * len(weights),
+        "n_read_": [int(np.count_nonzero(each.any(axis=1))) for each in weights],
+    }
 
 
 _BOTH = {

@@ -9,7 +9,7 @@ import numpy as np
 from .._checks import Penalty, check_choice, check_count, check_tolerance
 from .._types import MatrixLike, PenaltyLike
 from ..anchored import AnchoredSettings, anchor_strategy, extract_components
-from ..factors import Prepared, prepare
+from ..factors import Prepared
 from ..parallel import blas_threads_for
 from ..samples import Views
 from ..solver import ALGORITHMS, DEFAULT_MAX_ITER
@@ -180,7 +180,7 @@ class AnchoredCCA(PairedTransformer):
         return self._fit_pair(X, Y)
 
     def _prepare(self, views: Views, settings: AnchoredSettings, first: PreparedView | None = None) -> Prepared:
-        return prepare(views, settings.reading, first)
+        return self._prepared_with_chosen(views, settings, first)
 
     def _learn(self, prepared: Prepared, settings: AnchoredSettings) -> Self:
         views = [

@@ -14,7 +14,7 @@ from .._checks import DataWarning, check_choice, check_count, check_flag, shown,
 from .._data import Features, check_row_labels, check_same_samples, read_view, warn_of_mistakes, warn_uninformative
 from .._types import MatrixLike
 from .._wording import counted, setting
-from ..factors import Prepared, Reading, unweighted_view
+from ..factors import Choice, Prepared, Reading, constants, fewer_features, prepare, unweighted_view
 from ..parallel import check_n_jobs
 from ..results import Result, ShowsResult, result_of
 from ..samples import Groups, Views, remote_blocks_of, view_names
@@ -174,7 +174,6 @@ class ViewsEstimator(ShowsResult, BaseEstimator):
             scales=scales,
             center=self.center,
             weighted=weighted,
-            n_features=None if isinstance(self.n_features, str) else self.n_features,
             low_rank=low_rank,
             n_jobs=self.n_jobs,
             **{"meaningless": (False,) * n_views, **given},
@@ -195,9 +194,14 @@ class ViewsEstimator(ShowsResult, BaseEstimator):
                 )
         else:
             check_count(self.n_features, "n_features")
-        if not weighted:
-            raise ValueError("n_features chooses among weighted features; set feature_weights='shared' with it.")
         return weighted
+
+    def _prepared_with_chosen(self, views: Views, settings: Any, first: PreparedView | None) -> Prepared:
+        """The views with the features that are asked for, chosen for the factors of kernel CCA."""
+        prepared = prepare(views, settings.reading, first)
+        kernels = settings.reading.kernels
+        choice = Choice(settings.n_components, _usual_ridge, tuple(kernel is None for kernel in kernels))
+        return fewer_features(prepared, self.n_features, choice)
 
     def _training(self, given: Mapping[str, MatrixLike], groups: Any, settings: Any) -> tuple[Views, list[Features]]:
         """The checked views, and their features."""
@@ -334,6 +338,10 @@ def is_named(given: Any, name: str) -> bool:
     """Whether a kernel as users name it is the one of this name; also before it is checked."""
     function = given.function if isinstance(given, Kernel) else given
     return isinstance(function, str) and function == name
+
+
+def _usual_ridge(view: PreparedView) -> float:
+    return constants.RIDGE * view.unit
 
 
 def _listed(names: Sequence[str]) -> str:

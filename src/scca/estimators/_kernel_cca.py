@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import check_count, shown, warn
 from .._types import MatrixLike
-from ..factors import Prepared, Reading, prepare, spectrum_of
+from ..factors import Prepared, Reading, spectrum_of
 from ..samples import Views
 from ..views import FeatureView, LinearKernelView, PreparedView, scales_columns
 from ._base import one_for_each
@@ -114,7 +114,7 @@ class KernelCCA(PairedTransformer):
         return replace(settings, n_components=self._check_n_components(settings.n_components, views))
 
     def _prepare(self, views: Views, settings: "_Settings", first: PreparedView | None = None) -> Prepared:
-        return prepare(views, settings.reading, first)
+        return self._prepared_with_chosen(views, settings, first)
 
     def _learn(self, prepared: Prepared, settings: "_Settings") -> Self:
         r, n_components = settings.regularization, settings.n_components

@@ -118,7 +118,7 @@ class MultiSparseCCA(ViewsEstimator):
         self,
         n_components: int | str = 2,
         *,
-        rendering: str | Sequence[str] = "sparse",
+        rendering: str | Sequence[str] = "auto",
         mu: PenaltyLike = "auto",
         ridge: PenaltyLike = "auto",
         feature_weights: str | None = "shared",
@@ -282,6 +282,11 @@ class MultiSparseCCA(ViewsEstimator):
         _warn_of_shortcomings(fit, settings)
         self._store(fit.prepared, fit.projectors, fit.weights)
         self.loadings_ = list(fit.loadings)
+        self.rendering_, self.shown_ = list(fit.renderings), list(fit.shown)
+        self.n_read_ = [int(np.count_nonzero(weights.any(axis=1))) for weights in self.weights_]
+        if (cost := fit.prepared.cost) is not None:
+            self.mates_kept_, self.mates_kept_interval_ = cost.kept, np.array(cost.interval)
+            self.reading_path_ = np.column_stack([cost.shares, cost.precisions])
         self.view_pairs_ = list(combinations(range(len(fit.weights)), 2))
         self.pair_correlations_ = fit.pair_correlations
         for name, values in fit.certificates.items():
@@ -304,12 +309,13 @@ class MultiSparseCCA(ViewsEstimator):
     # --- parameters, checked once ----------------------------------------------------------------------------------
 
     def _settings(self, n_views: int = 2) -> Settings:
-        dense = self._dense_views(n_views)
+        renderings = self._renderings(n_views)
+        dense = [rendering == "dense" for rendering in renderings]
         ridge = Penalty.parse(self.ridge, "ridge", zero_allowed=False)
         check_seed(self.random_state)
         return Settings(
             reading=self._reading(n_views, meaningless=tuple(each and not all(dense) for each in dense)),
-            dense=dense,
+            renderings=renderings,
             n_components=constants.MOST_COMPONENTS
             if self._is_counted
             else check_count(self.n_components, "n_components"),
@@ -332,22 +338,23 @@ class MultiSparseCCA(ViewsEstimator):
     def _is_counted(self) -> bool:
         return isinstance(self.n_components, str) and self.n_components == "auto"
 
-    def _dense_views(self, n_views: int = 2) -> tuple[bool, ...]:
-        """Which views have weights on all features."""
+    def _renderings(self, n_views: int = 2) -> tuple[str, ...]:
+        """The rendering of each view, as it was asked for."""
         asked = one_for_each(self.rendering, "rendering", n_views)
-        return tuple(check_choice(each, "rendering", ("sparse", "dense")) == "dense" for each in asked)
+        return tuple(check_choice(each, "rendering", ("auto", "sparse", "joint", "dense")) for each in asked)
 
-    def _effort(self, dense: tuple[bool, ...]) -> dict[str, Any]:
+    def _effort(self, dense: Sequence[bool]) -> dict[str, Any]:
         """The settings of the elastic nets; refused for dense renderings, which have none."""
         effort = {"tol": check_tolerance(self.tol), "max_iter": check_count(self.max_iter, "max_iter")}
         if not all(dense):
             return effort
         if not (isinstance(self.mu, str) and self.mu == "auto"):
-            raise ValueError(f'mu is for rendering="sparse"; got {shown(self.mu)} with "dense": drop it.')
+            raise ValueError(f'mu is for a rendering that selects features; got {shown(self.mu)} with "dense": drop it.')
         for name, usual in _USUAL_EFFORT.items():
             if effort[name] != usual:
                 raise ValueError(
-                    f'{name} is for rendering="sparse"; got {shown(effort[name])} with "dense": leave it at {usual!r}.'
+                    f'{name} is for a rendering that selects features; got {shown(effort[name])} with "dense": leave it at '
+                    f"{usual!r}."
                 )
         return effort
 

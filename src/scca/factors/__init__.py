@@ -2,6 +2,7 @@
 
 from .chance import is_doubtful, verdict
 from .find import spectrum_of
+from .choose import Choice, Cost, fewer_features
 from .fit import Fit, count_components, fit_path, fit_prepared, prepare_chosen
 from .hold_out import HeldOut
 from .prepare import Prepared, Reading, prepare, unweighted_view
@@ -20,6 +21,10 @@ __all__ = [
     "unweighted_view",
     "Prepared",
     "Reading",
+    # choosing features
+    "fewer_features",
+    "Choice",
+    "Cost",
     # evidence
     "HeldOut",
     "is_doubtful",

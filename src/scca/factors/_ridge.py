@@ -82,9 +82,9 @@ class Coupled:
         return out
 
 
-def ridge_weights(view: PrimalView, scores: Scores, ridge: float) -> RidgeSolution:
+def ridge_weights(view: PrimalView, scores: Scores, ridge: float, tol: float = _TOLERANCE) -> RidgeSolution:
     """(M'M + ridge)^-1 M't for every column t of `scores`, by conjugate gradients on all columns at once."""
     with one_blas_thread():  # the same order of sums for any number of threads
         products = Coupled(view, ridge)
         products.couple()
-        return products.solve(correlations([view], scores)[0], _TOLERANCE)
+        return products.solve(correlations([view], scores)[0], tol)

@@ -14,26 +14,32 @@ LEAST_R2 = 0.02
 """Lower bound on the R^2 of a feature: a feature that cannot be predicted keeps a little weight."""
 
 MOST_POWER, FULL_POWER_SAMPLES = 0.25, 100
-"""Feature weights are R^2 to the power 0.25 for up to 100 samples. For more samples the power falls as 1 / sqrt(n),
-since their factors depend less on the weights."""
+"""Feature weights are R^2 to the power 0.25 for up to 100 samples. For more samples the power falls as 1 / n: weights
+help where samples are few, and from 1,000 captions on they harm."""
 
-FEWEST_WEIGHED = 4
-"""Minimum number of samples for weighing features: with fewer, nothing can be predicted for a sample left out."""
+FEWEST_JUDGED = 4
+"""Minimum number of samples for judging features: with fewer, nothing can be predicted for a sample left out."""
 
-MOST_WEIGHED = 2_000
-"""Maximum number of samples that features are weighed on: the regression needs a square matrix of this size."""
+MOST_JUDGED = 500
+"""Maximum number of samples by which features are judged: the regression needs a square matrix of this size, and the
+weights of more samples hardly differ from 1."""
 
-FEATURES_LEFT = 0.7
-"""Share of a view's features that each round of elimination keeps."""
+FEATURES_LEFT = 0.6
+"""Share of a view's features that each round of the choice keeps."""
 
 LEAST_BUDGET, BUDGET_PER_SAMPLE = 0.15, 10
-"""The automatic budget is at least 0.15 of the features, or ten features per sample if these are fewer."""
+"""The automatic budget is at least 0.15 of the features, or ten features per sample if these are fewer: from easy
+pairs left out, which are nearly all found, nobody could tell that a smaller one loses something."""
 
-BUDGET_WORTH, BUDGET_ERRORS = 0.85, 5.0
-"""A budget must find mates with at least 0.85 of the best precision, and lose no more than five standard errors."""
+BUDGET_ERRORS = 1.0
+"""A budget may lose no more on samples left out than this many standard errors of the loss."""
 
-BUDGET_SAMPLES = 1_000
-"""About the maximum number of samples that the automatic budget is judged on, in two random parts of equal size."""
+BUDGET_FOLDS, BUDGET_SAMPLES, BUDGET_CANDIDATES = 5, 1_000, 2_000
+"""The budget is judged on parts of a fifth of the samples, on about 1,000 of them in all if there are more; maximum
+number of candidates among which the mate of a sample is searched."""
+
+BUDGET_HOPELESS = 3.0
+"""A round that loses more than this many standard errors is the last that is tried."""
 
 # --- finding ----------------------------------------------------------------------------------------------------------
 
@@ -49,7 +55,8 @@ MOST_FEATURES, MOST_VARIANCE = 6_000, 0.8
 share what frequent words share."""
 
 WEIGHTED_SAMPLES = 3_000
-"""Number of samples from which on samples are weighted, so that none has too much leverage."""
+"""Number of samples from which on samples are weighted, so that none has too much leverage; fully from twice as many
+on."""
 
 WEIGHTING_ROUNDS, LEAST_LEVERAGE, WEIGHTING_FEATURES = 3, 0.1, 3_000
 """Number of rounds of weighting; share of the mean leverage added to each; maximum number of features that they use."""
@@ -68,13 +75,18 @@ PENALTY_SHARE = 0.15
 """The automatic mu, as a share of the mean of |2 A't| over the features that are read."""
 
 MOST_WEIGHTS = 100
-"""Maximum number of weights of a factor under the automatic penalty, for a reader; doubled if all features are read."""
+"""Maximum number of weights of a factor under the automatic penalty, for a reader. It grows with the share of the
+features that are read, to twice as many: a factor needs more features where none were chosen beforehand."""
 
 ENOUGH_WEIGHTS = 0.9
 """Share of `MOST_WEIGHTS` at which the search for a raised penalty stops."""
 
 WEIGHT_RIDGE = 4.0
 """The ridge of the weights, relative to that of the factors."""
+
+JOINT_RIDGE, JOINT_RIDGE_SAMPLES = 0.25, 10_000
+"""The ridge of weights on all features that are read, relative to that of the factors, is 0.25 sqrt(n), for at most
+10,000 samples: weights of many samples can be regularised more, since single samples matter less."""
 
 UNEXPLAINED = 1.0
 """Smallest share of a factor that its weights leave unexplained, times the root of the number of samples. Features

@@ -2,11 +2,12 @@
 
 A fit takes these steps, each a function from one frozen value to the next, for two views or more:
 
-    prepare     how samples are read: which features, how much each counts, centred and scaled     prepare.py
+    prepare     how samples are read: how much each feature counts, centred and scaled             prepare.py
+    choose      the features that are read: as few as lose nothing on samples left out             choose.py
     find        the factors: scores that all views predict best                                    find.py, large.py
     rotate      the factors to simple structure                                                    find.py
     select      few features of every view for each factor, by certified elastic nets              selection.py
-    refit       the weights of these features alone                                                refit.py
+    refit       the weights of these features, or of all that are read                             refit.py
     count       how many factors hold on samples left out                                          chance.py
     hold out    what to expect of every component on new samples                                   hold_out.py
 
@@ -18,17 +19,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations, groupby
-from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from .._checks import EvidenceWarning, NothingSharedError, warn
 from .._wording import setting
-from ..parallel import blas_threads_for, is_small, map_threads, one_blas_thread
-from ..progress import Stage, from_checkpoint, preview, report, unreported
-from ..retrieval import mate_ranks
-from ..samples import AllBut, Groups, Views, chosen_rows, remote_blocks_of
+from ..parallel import blas_threads_for, one_blas_thread
+from ..progress import Stage, from_checkpoint, preview, report
+from ..samples import AllBut, Groups, Views, remote_blocks_of
+from ..solver import ComponentResult
 from ..views import PreparedView, Projector
 from . import constants
 from .chance import (
@@ -42,10 +43,11 @@ from .chance import (
     p_values,
     refitted_test,
 )
-from .find import Rotation, SharedFactors, factors_by_spectra, is_large, ridge_of, simple_structure
+from .choose import Choice, cost_of, fewer_features
+from .find import Rotation, SharedFactors, ridge_of, simple_structure
 from .hold_out import HeldOut, has_many, held_out_correlations, leave_out, scores_of_split
-from .large import balanced_factors, shared_factors
-from .prepare import Prepared, elimination, judged_views, prepare
+from .large import leading_factors
+from .prepare import Prepared, prepare
 from .products import Scores, column_products, correlations, scores_of
 from .refit import SCORING, WEIGHING, Rendering, dense_rendering, refit
 from .selection import Selection, results_as_arrays, results_of_arrays
@@ -81,6 +83,10 @@ class Fit:
     factors_converged : bool
     unsolved : list of str
         A sentence for each view whose weights are not precise.
+    renderings : list of str
+        "sparse", "joint" or "dense".
+    shown : list of sparse array of shape (coordinates, c), or None
+        Which features of a joint view represent a factor to a reader; None for those with weights.
     held_out : HeldOut or None
     prepared : Prepared
     """
@@ -96,6 +102,8 @@ class Fit:
     n_asked: int
     factors_converged: bool
     unsolved: list[str]
+    renderings: list[str]
+    shown: list[sp.csc_array | None]
     prepared: Prepared
     held_out: HeldOut | None = None
 
@@ -119,19 +127,52 @@ def fit(given: Views, settings: Settings) -> Fit:
 
 
 def prepare_chosen(given: Views, settings: Settings, first: PreparedView | None = None) -> Prepared:
-    """The views with the features that the settings ask for, or that the mates of samples left out need.
+    """The views with the features that the settings ask for, or with as few as lose nothing on samples left out.
 
-    `first` is the unweighted first view of the same samples, if it is known.
+    `first` is the unweighted first view of the same samples, if it is known. A number of components that is counted is
+    counted first, with all features, since features are chosen for all factors together.
     """
-    reading = replace(settings.reading.decided(given), n_features=_budget(given, settings))
+    settings = replace(settings, reading=settings.reading.decided(given))
     report("preparing", 0, 1)
-    return prepare(given, reading, first)
+    prepared = prepare(given, settings.reading, first)
+    whole = _adapted(settings, prepared)
+    asked = settings.n_features
+    if asked is None or not any(_are_chosen(settings)):
+        return prepared
+    sharing = _sharing(prepared, whole) if settings.is_counted else None
+    choice = _choice(replace(whole, n_components=_count(prepared, whole, sharing)))
+    cost = None
+    if isinstance(asked, str) or settings.n_folds != 0:
+        with blas_threads_for(*(view.n_stored for view in prepared.views)):
+            cost = cost_of(given, settings.reading, None if isinstance(asked, str) else asked, choice)
+    if isinstance(asked, str):
+        asked = cost.share if cost is not None and cost.share < 1.0 else None
+    with blas_threads_for(*(view.n_stored for view in prepared.views)):
+        prepared = fewer_features(prepared, asked, choice)
+    return replace(prepared, cost=cost, share=asked, sharing=sharing, n_counted=choice.n_components)
+
+
+def _are_chosen(settings: Settings) -> tuple[bool, ...]:
+    """The views of which only some features may be read."""
+    free = isinstance(settings.n_features, str)
+    return tuple(
+        kernel is None and not meaningless and not (free and rendering == "dense")
+        for kernel, meaningless, rendering in zip(
+            settings.reading.kernels, settings.reading.meaningless, settings.renderings, strict=True
+        )
+    )
+
+
+def _choice(settings: Settings) -> Choice:
+    return Choice(settings.n_components, partial(ridge_of, settings), _are_chosen(settings))
 
 
 def fit_prepared(prepared: Prepared, settings: Settings) -> Fit:
     """All steps after preparing."""
     settings = _adapted(settings, prepared)
-    sharing = _sharing(prepared, settings) if settings.n_folds != 0 or settings.is_counted else None
+    sharing = prepared.sharing
+    if sharing is None and (settings.n_folds != 0 or settings.is_counted):
+        sharing = _sharing(prepared, settings)
     n_components = _count(prepared, settings, sharing)
     found = _learn(prepared, n_components, settings)
     prepared.forget_columns()  # the folds need their memory
@@ -167,12 +208,13 @@ def fit_path(prepared: Prepared, path: Sequence[Settings]) -> Iterator[Fit]:
 
 def _adapted(settings: Settings, prepared: Prepared) -> Settings:
     """The settings adapted to the number of samples and features."""
-    if prepared.reading.n_features is None:  # without a selection beforehand, a factor needs more features
-        settings = replace(settings, most_weights=2 * settings.most_weights)
+    read, whole = prepared.n_read, replace(prepared, kept=(None,) * len(prepared.views)).n_read
+    share = sum(read) / max(sum(whole), 1)  # without a selection beforehand, a factor needs more features
+    settings = replace(settings, most_weights=round((1.0 + share) * settings.most_weights))
     if settings.ridge_is_automatic:  # proportional to the number of samples if there are many
         growth = max(1.0, len(prepared.given) / constants.RIDGE_SAMPLES)
         settings = replace(settings, ridge=settings.ridge * growth)
-    return replace(settings, reading=prepared.reading)
+    return replace(settings, reading=prepared.reading).decided(prepared.reading.scales)
 
 
 # --- find, rotate, select, refit --------------------------------------------------------------------------------------
@@ -181,13 +223,9 @@ def _adapted(settings: Settings, prepared: Prepared) -> Settings:
 def find(prepared: Prepared, n_components: int, settings: Settings) -> Factors:
     """Factors of the views as regularised CCA orders them, each as long as the views share it (sigma)."""
     views = prepared.views
-    if len(prepared.given) >= constants.WEIGHTED_SAMPLES:
-        by = balanced_factors  # weights samples
-    else:
-        by = shared_factors if is_large(views) else factors_by_spectra
     found = from_checkpoint(
         "factors",
-        lambda: by(views, n_components, [ridge_of(settings, view) for view in views]),
+        lambda: leading_factors(views, n_components, [ridge_of(settings, view) for view in views]),
         SharedFactors.arrays,
         lambda stored: SharedFactors.of_arrays(stored, views),
     )
@@ -225,16 +263,18 @@ def render(
     `selections` are those of earlier fits with other penalties, to start from; this fit adds its own.
     """
     views, names, T = prepared.views, prepared.given.names, factors.scores
-    sparse = [v for v, dense in enumerate(settings.dense) if not dense]
+    weighed = [v for v, dense in enumerate(settings.dense) if not dense]
+    sparse = [v for v in weighed if settings.are_shown or settings.renderings[v] != "joint"]
     dense = {
         v: dense_rendering(names[v], view, T, ridge_of(settings, view))
         for v, view in enumerate(views)
         if settings.dense[v]
     }
-    if not sparse:
+    if not weighed:
         return [dense[v] for v in range(len(views))]
-    stage = Stage("features", len(sparse) * (_SELECTION_TIME + 2 * WEIGHING) + SCORING)
-    squares, selected = column_products(T, T), {}
+    stage = Stage("features", len(sparse) * _SELECTION_TIME + len(weighed) * 2 * WEIGHING + SCORING)
+    squares = column_products(T, T)
+    selected: dict[int, Sequence[ComponentResult]] = {v: () for v in weighed}
     for v in sparse:
         with stage.step(_SELECTION_TIME):
             if v not in selections:
@@ -269,6 +309,10 @@ def _result(prepared: Prepared, factors: Factors, renderings: Sequence[Rendering
         n_asked=n_asked,
         factors_converged=factors.converged,
         unsolved=[rendering.unsolved for rendering in renderings if rendering.unsolved],
+        renderings=[
+            "joint" if rendering.joint else "sparse" if len(rendering.selected) else "dense" for rendering in renderings
+        ],
+        shown=[rendering.shown for rendering in renderings],
         prepared=prepared,
     )
 
@@ -291,99 +335,6 @@ def _loadings(views: Sequence[PreparedView], factors: Factors) -> list[np.ndarra
     found = factors.correlations or correlations(views, factors.scores)
     norms = [np.sqrt(view.square_norms()) * (len(views) - 1) for view in views]
     return [each / np.where(norm > 0, norm, 1.0)[:, None] for each, norm in zip(found, norms, strict=True)]
-
-
-# --- how many features are read ---------------------------------------------------------------------------------------
-
-
-def _budget(given: Views, settings: Settings) -> int | float | None:
-    """The number, or the share, of the features of a view that are read; None for all."""
-    if not isinstance(settings.n_features, str):
-        return settings.n_features
-    some_sparse = not all(settings.dense) and not any(settings.reading.kernels)
-    return _needed_share(given, settings) if some_sparse and settings.reading.weighted else None
-
-
-def _needed_share(given: Views, settings: Settings) -> float | None:
-    """The smallest share of the views' features that is not clearly worse than the best; None for all.
-
-    Half of the samples select the features, in the rounds of `elimination`, and find the factors, by which the mates of
-    the other half are searched; then the halves swap roles. A share is clearly worse if its precision, the mean of
-    1 / rank, is below 0.85 times that of the best, or below it by more than five standard errors. With more samples
-    than `elimination` can use, all features are read: a subset of the samples would have too few with a rare feature.
-    """
-    n, groups = len(given), given.groups
-    if not 4 * constants.FEWEST_WEIGHED <= n <= constants.MOST_WEIGHED or groups.n_groups < 2:
-        return None
-    # random, since samples may come in any order, but the same for all seeds: what is learnt does not depend on a seed
-    halves = groups.parts(max(2, round(2 * n / constants.BUDGET_SAMPLES)), np.random.default_rng(_SEED))[:2]
-    meaningless = settings.reading.meaningless
-    fewest = min(data.shape[1] for v, data in enumerate(given.data) if not meaningless[v])
-    least = min(constants.LEAST_BUDGET, constants.BUDGET_PER_SAMPLE * n / fewest)
-    # always with the automatic ridge, so that models with other ridges read the same features
-    dense = replace(
-        settings,
-        reading=settings.reading.decided(given),
-        dense=(True,) * len(given.data),
-        ridge=constants.RIDGE,
-    )
-
-    at_once = is_small(*(data.size for data in given.data))
-    stage = Stage("choosing features", 1.0 if at_once else 2.0)
-
-    def judged(half: int) -> list[np.ndarray]:
-        train, test = halves[half], halves[1 - half]
-        with unreported() if half and at_once else stage.step(1.0):
-            return from_checkpoint(  # each half has a name, since the steps of both are stored in any order
-                f"half {half + 1}",
-                lambda: _precisions(given, train, test, dense, least),
-                lambda found: {"precisions": np.array(found).reshape(len(found), len(test))},
-                lambda stored: list(stored["precisions"]),
-            )
-
-    with one_blas_thread():  # the same order of sums for any number of threads
-        found = map_threads(judged, range(2)) if at_once else list(map(judged, range(2)))
-    rounds = min(map(len, found))
-    if not rounds:
-        return None
-    precisions = np.hstack([np.array(half[:rounds]) for half in found])
-    means = precisions.mean(axis=1)
-    lost = precisions[np.argmax(means)] - precisions
-    unsure = lost.mean(axis=1) <= constants.BUDGET_ERRORS * lost.std(axis=1) / np.sqrt(lost.shape[1])
-    last = int(np.flatnonzero(unsure & (means >= constants.BUDGET_WORTH * means.max()))[-1])
-    return max(least, constants.FEATURES_LEFT**last) if last else None
-
-
-def _precisions(
-    given: Views, train: np.ndarray, test: np.ndarray, settings: Settings, least: float
-) -> list[np.ndarray]:
-    """1 / rank of the mates of the samples `test`, for every round of the elimination on the samples `train`."""
-    training, reading = given.rows(train), settings.reading
-    plain = prepare(training, replace(reading, weighted=False))
-    unweighted: Sequence[Any] = plain.views
-    precisions: list[np.ndarray] = []
-    n_components = min(settings.n_components, len(train) - 1)
-    for n_rounds, weights in enumerate(elimination(judged_views(reading, plain.views), least, training.groups)):
-        # the time of a round is proportional to its number of features
-        report("choosing features", 1.0 - constants.FEATURES_LEFT**n_rounds, 1.0 - least)
-        views = tuple(
-            view if w is None else view.preparation.weighted(w, samples).transform(samples)
-            for view, samples, w in zip(unweighted, plain.samples, weights, strict=True)
-        )
-        if not all(view.square_norms().any() for view in views):  # no feature varies in this half
-            break
-        weighted = replace(plain, views=views)
-        try:
-            renderings = render(weighted, find(weighted, n_components, settings), settings, {})
-        except NothingSharedError:
-            break
-        scores = [
-            rendering.view.projector(rendering.weights)(chosen_rows(data, test))
-            for rendering, data in zip(renderings, given.data, strict=True)
-        ]
-        ranks = [rank for u in range(len(scores)) for v in range(u) for rank in mate_ranks(scores[v], scores[u])]
-        precisions.append(np.mean([1.0 / rank for rank in ranks], axis=0))
-    return precisions
 
 
 # --- evidence: what is shared, how many factors, how well they hold ---------------------------------------------------
@@ -444,6 +395,8 @@ def _count(prepared: Prepared, settings: Settings, sharing: Sharing | None) -> i
     """
     if not settings.is_counted:
         return settings.n_components
+    if prepared.n_counted is not None:
+        return prepared.n_counted
     sharing = sharing or _sharing(prepared, settings)
     views, groups = prepared.to_split(), prepared.groups
     if len(views) < constants.FEWEST_HELD_OUT:
@@ -451,8 +404,9 @@ def _count(prepared: Prepared, settings: Settings, sharing: Sharing | None) -> i
     most = max(1, min(settings.n_components, groups.n_groups // 2))
     plain = replace(
         settings,
-        dense=(True,) * len(views.data),
-        reading=replace(prepared.reading, weighted=False, n_features=None),
+        renderings=("dense",) * len(views.data),
+        reading=replace(prepared.reading, weighted=False),
+        n_features=None,
     )
     scores = partial(held_out_scores, plain, most, False, sharing is not None)
     with one_blas_thread():  # the same order of sums for any number of threads, as in folds
@@ -478,6 +432,7 @@ def _hold_out(prepared: Prepared, settings: Settings, n_components: int, sharing
         return None
     views = prepared.to_split()
     # scores of several folds are pooled; those of a single fold need no common unit
+    settings = replace(settings, n_features=prepared.share, n_components=n_components, are_shown=False)
     scores = partial(held_out_scores, settings, n_components, True, not has_many(len(views)))
     found = held_out_correlations(
         *(scores, views, n_components, settings.n_folds, settings.n_jobs, _draws(settings)), sharing is None
@@ -502,6 +457,8 @@ def held_out_scores(
     """
     train = train if remote_blocks_of(views.data) else np.asarray(train)
     prepared = prepare(views.rows(train), settings.reading)
+    if settings.n_features is not None:
+        prepared = fewer_features(prepared, settings.n_features, _choice(settings))
     nothing = np.zeros((len(test), n_components))
     try:
         factors = find(prepared, n_components, settings)

@@ -18,12 +18,18 @@ from ._whitened import whitened_cost, whitened_solutions
 from .find import SharedFactors, factors_by_spectra, features_of, is_large, orthonormal, with_orthonormal_scores
 from .products import PooledScores, Scores, row_squares, scores_of
 
-__all__ = ["balanced_factors", "shared_factors"]
+__all__ = ["balanced_factors", "leading_factors", "rough_factors", "shared_factors"]
 
 _DIRECTIONS_PER_ROUND = (8, 16)  # minimum and maximum number of directions added per round of the iteration
 _MAX_ITER = 200  # maximum number of rounds
 _TOLERANCE = 1e-3  # largest relative residual of a factor
 _SEED = 0
+
+
+def leading_factors(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> SharedFactors:
+    """Up to `n_components` factors of two or more views, of samples that are weighted if there are many."""
+    by = balanced_factors if views[0].shape[0] > constants.WEIGHTED_SAMPLES else shared_factors
+    return by(views, n_components, ridges)
 
 
 def shared_factors(
@@ -78,13 +84,14 @@ def factor_cost(views: Sequence[View], n_components: int, most_features: int | N
 
 
 def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: Sequence[float]) -> SharedFactors:
-    """Shared factors of many samples, with the sample weights d_i = 1 / (h_i / mean(h) + 0.1).
+    """Shared factors of many samples, with the sample weights d_i = 1 / (h_i / mean(h) + 0.1)^s.
 
     h_i = ||t_i||^2 is the leverage of sample i, t_i its scores. By correlation alone, a factor that a few samples share
     almost perfectly would come before one that many share well. The more samples there are, the more rare features they
     have, and the fewer samples such a factor concerns. The weights are those of an M-estimate of the covariances:
     a fixed point, approached by three rounds of d = sqrt(d * new d) that find factors in at most 3,000 features of a
-    view. The final factors solve the problem with these weights to full precision.
+    view. The final factors solve the problem with these weights to full precision. The power s grows from 0 for 3,000
+    samples to 1 for twice as many.
     """
     rough, last = factor_cost(views, n_components, constants.WEIGHTING_FEATURES), factor_cost(views, n_components)
     stage = Stage("factors", constants.WEIGHTING_ROUNDS * rough + last)
@@ -100,7 +107,7 @@ def balanced_factors(views: Sequence[PreparedView], n_components: int, ridges: S
             )
         if squares is None:
             return shared_factors(views, n_components, ridges)
-        weights = _next_weights(squares, weights)
+        weights = _next_weights(squares, weights, views[0].shape[0])
     with stage.step(last):
         found = shared_factors(_reweighted(views, weights), n_components, ridges)
     return SharedFactors(orthonormal(_unweighted(found.scores, views, weights)), found.values, found.residuals)
@@ -127,10 +134,29 @@ def _squares_of_arrays(views: Sequence[PreparedView], stored: Mapping[str, np.nd
     return row_squares(PooledScores(views, [stored[f"weights_{v}"] for v in range(len(views))]))
 
 
-def _next_weights(squares: Any, weights: Any) -> Any:
+def rough_factors(
+    views: Sequence[PreparedView], n_components: int, ridges: Sequence[float], weights: Any = None
+) -> tuple[SharedFactors, Any]:
+    """Factors precise enough to judge features by, given weights of the samples, and the weights for another round.
+
+    Of many samples, they are found in at most 3,000 features of a view.
+    """
+    n = views[0].shape[0]
+    if n <= constants.WEIGHTED_SAMPLES:
+        return shared_factors(views, n_components, ridges), None
+    found = shared_factors(_reweighted(views, weights), n_components, ridges, constants.WEIGHTING_FEATURES)
+    if not len(found.values):
+        return found, weights
+    scores = orthonormal(_unweighted(found.scores, views, weights)) if weights is not None else found.scores
+    again = _next_weights(row_squares(found.scores * found.values), weights, n)
+    return SharedFactors(scores, found.values, found.residuals), again
+
+
+def _next_weights(squares: Any, weights: Any, n_samples: int) -> Any:
     """The weights of the next round, with a mean of 1."""
+    power = min(1.0, n_samples / constants.WEIGHTED_SAMPLES - 1.0)
     leverages = each(_leverages, [squares, weights])
-    new = each(_damped_weights, [leverages, weights], leverages.mean())
+    new = each(_damped_weights, [leverages, weights], leverages.mean(), power)
     return each(_divided, [new], new.mean())
 
 
@@ -140,9 +166,9 @@ def _leverages(items: Sequence[Any]) -> np.ndarray:
     return squares if weights is None else squares / weights
 
 
-def _damped_weights(items: Sequence[Any], mean: float) -> np.ndarray:
+def _damped_weights(items: Sequence[Any], mean: float, power: float) -> np.ndarray:
     leverages, weights = items
-    new = 1.0 / (leverages / mean + constants.LEAST_LEVERAGE)
+    new = 1.0 / (leverages / mean + constants.LEAST_LEVERAGE) ** power
     return np.sqrt(new if weights is None else weights * new)
 
 

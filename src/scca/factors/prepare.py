@@ -1,8 +1,8 @@
 """Preparing: the views of training samples weighed, centred and scaled, by weights that the other views decide."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from numbers import Integral
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,10 @@ from . import constants
 __all__ = [
     "Prepared",
     "Reading",
-    "elimination",
     "held_out_gain",
     "judged_views",
     "prepare",
+    "reading_only",
     "shared_weights",
     "unweighted_view",
 ]
@@ -58,8 +58,6 @@ class Reading:
     center : bool
     weighted : bool
         Whether features are weighted by how well the other views predict them.
-    n_features : int, float or None
-        Number or share of the features of a view that are read; None for all.
     meaningless : tuple of bool
         Views whose single features mean nothing, such as an encoder's: they are neither weighted nor selected.
     low_rank : tuple of dict or None
@@ -71,7 +69,6 @@ class Reading:
     scales: tuple[Any, ...]
     center: bool = True
     weighted: bool = False
-    n_features: int | float | None = None
     meaningless: tuple[bool, ...] = ()
     low_rank: tuple[dict[str, Any] | None, ...] = ()
     n_jobs: int | None = None
@@ -112,6 +109,18 @@ class Prepared:
         The samples as they were given, with their names and groups.
     reading : Reading
         How the samples were read, with "auto" replaced.
+    kept : tuple of ndarray of int, or None
+        The features of each view that are read; None for all.
+    judged : tuple
+        The features, or the kernels, of the samples by which features are judged; empty if they are not.
+    share : int, float or None
+        The number or share of the features that were chosen; None for all.
+    cost : Cost or None
+        What it costs to read no more.
+    n_counted : int or None
+        The number of components, if it was counted to choose features for them.
+    sharing : Sharing or None
+        The test whether the views share anything, if the count needed it.
     """
 
     views: tuple[PreparedView, ...]
@@ -119,6 +128,20 @@ class Prepared:
     samples: tuple[Any, ...]
     given: Views
     reading: Reading
+    kept: tuple[np.ndarray | None, ...] = ()
+    judged: tuple[Any, ...] = ()
+    share: int | float | None = None
+    cost: Any = None
+    n_counted: int | None = None
+    sharing: Any = None
+
+    @property
+    def n_read(self) -> list[int]:
+        """The number of features of each view that are read; of samples, for a kernel."""
+        return [
+            len(features) if features is not None else len(view.varying) if isinstance(view, PrimalView) else view.shape[1]
+            for features, view in zip(self.kept, self.unweighted, strict=True)
+        ]
 
     @property
     def groups(self) -> Groups:
@@ -141,21 +164,44 @@ class Prepared:
 
 
 def prepare(given: Views, reading: Reading, first: PreparedView | None = None) -> Prepared:
-    """The prepared views of checked samples; `first` is the unweighted first view of the same samples, if known."""
+    """The prepared views of checked samples, with all features.
+
+    `first` is the unweighted first view of the same samples, if it is known.
+    """
     reading = reading.decided(given)
     samples = tuple(_stored_by_columns(data, kernel) for data, kernel in zip(given.data, reading.kernels, strict=True))
     unweighted = tuple(
         first if v == 0 and first is not None else unweighted_view(reading, v, data, given.names[v])
         for v, data in enumerate(samples)
     )
+    judged: tuple[Any, ...] = ()
     n = unweighted[0].shape[0]
-    views = unweighted
-    if reading.weighted and n >= constants.FEWEST_WEIGHED:
-        rows = np.unique(np.linspace(0, n - 1, min(n, constants.MOST_WEIGHED)).astype(int))  # evenly spaced
-        chosen = [_features_of_rows(reading, v, unweighted[v], samples[v], rows) for v in range(len(views))]
-        weights = shared_weights(judged_views(reading, chosen), reading.n_features, given.groups.chosen(rows))
-        views = tuple(map(_weighted_view, unweighted, samples, weights))
-    return Prepared(views, unweighted, samples, given, reading)
+    if reading.weighted and n >= constants.FEWEST_JUDGED:
+        rows = _judged_rows(n)
+        judged = tuple(_features_of_rows(reading, v, unweighted[v], samples[v], rows) for v in range(len(unweighted)))
+    return reading_only(
+        Prepared(unweighted, unweighted, samples, given, reading, judged=judged), (None,) * len(unweighted)
+    )
+
+
+def reading_only(prepared: Prepared, kept: Sequence[np.ndarray | None]) -> Prepared:
+    """The same samples with only these features of each view (None: all), weighed by what the other views predict."""
+    weights: list[np.ndarray | None] = [None] * len(kept)
+    if prepared.judged:
+        views, n = judged_views(prepared.reading, prepared.judged), len(prepared.given)
+        weights = shared_weights(views, kept, n, prepared.groups.chosen(_judged_rows(n)))
+    for v, features in enumerate(kept):
+        if weights[v] is None and features is not None:
+            read = np.zeros(prepared.unweighted[v].shape[1])
+            read[features] = 1.0
+            weights[v] = read
+    views = tuple(map(_weighted_view, prepared.unweighted, prepared.samples, weights))
+    return replace(prepared, views=views, kept=tuple(kept))
+
+
+def _judged_rows(n: int) -> np.ndarray:
+    """The samples, evenly spaced, by which features are judged."""
+    return np.unique(np.linspace(0, n - 1, min(n, constants.MOST_JUDGED)).astype(int))
 
 
 def unweighted_view(reading: Reading, v: int, samples: Any, name: str) -> PreparedView:
@@ -207,106 +253,73 @@ def _weighted_view(view: Any, samples: Any, weights: np.ndarray | None) -> Any:
 
 
 def judged_views(reading: Reading, views: Sequence[Any]) -> list[FeatureView | np.ndarray]:
-    """The features or kernels that `elimination` works on, given unweighted views."""
+    """The features or kernels by which features are judged, given unweighted views."""
     return [_features_or_kernel(reading, v, view) for v, view in enumerate(views)]
 
 
 def shared_weights(
-    views: Sequence[FeatureView | np.ndarray], n_features: int | float | None = None, groups: Groups | None = None
+    views: Sequence[FeatureView | np.ndarray],
+    kept: Sequence[np.ndarray | None] | None = None,
+    n_samples: int | None = None,
+    groups: Groups | None = None,
 ) -> list[np.ndarray | None]:
-    """max(R^2, 0.02)^p of every feature of every view, with R^2 from `held_out_gain`.
+    """max(R^2, 0.02)^p of every feature of every view, with R^2 from `held_out_gain`, p = min(1/4, 25 / n).
 
-    p is 1/4 for up to 100 samples and 2.5 / sqrt(n) for more.
-
-    A view without features is given as its kernel matrix, and gets None. With `n_features`, only that number or share
-    of a view's features (at least half as many as samples) keep a weight, as in the last round of `elimination`.
+    A view without features is given as its kernel matrix, and gets None. With `kept`, only these features of a view
+    count, in either role; the others get the weight 0. n is `n_samples`, if the views have only some of the samples.
     """
-    *_, last = elimination(views, n_features, groups)
-    return last
-
-
-def elimination(
-    views: Sequence[FeatureView | np.ndarray], n_features: int | float | None, groups: Groups | None = None
-) -> Iterator[list[np.ndarray | None]]:
-    """Weights of all views, first with all features, then with fewer and fewer, finally with `n_features`.
-
-    Each round drops the three tenths of a view's features that the remaining features of the other views predict worst,
-    and judges the rest again: a feature that only dropped ones predicted goes next.
-    """
-    sides = [_Side(view) for view in views]
-    budgets = [side.budget(n_features) for side in sides]
+    n = len(views[0]) if isinstance(views[0], np.ndarray) else views[0].shape[0]
+    power = constants.MOST_POWER * min(1.0, constants.FULL_POWER_SAMPLES / (n_samples or n))
+    sides = [_Side(view, None if kept is None else kept[v]) for v, view in enumerate(views)]
 
     def on_all(compute: Callable[..., Any], given: Iterable[Any]) -> list[Any]:
         with one_blas_thread():  # one thread per view: several threads on one small matrix mostly wait
             return map_threads(lambda task: compute(*task), zip(sides, given, strict=True))
 
-    while True:
-        left_out = on_all(_Side.left_out, [groups] * len(sides))
-        others = [[found for u, found in enumerate(left_out) if u != v] for v in range(len(sides))]
-        yield on_all(_Side.weights, others)
-        if all(len(side.kept) <= budget for side, budget in zip(sides, budgets, strict=True)):
-            return
-        on_all(_Side.drop_some, budgets)
+    left_out = on_all(_Side.left_out, [groups] * len(sides))
+    others = [[found for u, found in enumerate(left_out) if u != v] for v in range(len(sides))]
+    return on_all(partial(_Side.weights, power=power), others)
 
 
 class _Side:
     """One view: its kernel, which predicts the other views, and its features, if any, which are predicted."""
 
-    kept: np.ndarray
-    kernel: np.ndarray
-    view: Any
+    def __init__(self, whole: Any, kept: np.ndarray | None):
+        self._size = whole.shape[1]
+        self._has_features = isinstance(whole, FeatureView)
+        if not self._has_features:
+            self._kept, self._kernel, self._view = np.arange(self._size), whole, whole
+        elif kept is None:
+            self._kept, self._kernel = whole.varying, whole.outer()
+            self._view = whole if len(self._kept) == self._size else whole.restricted(self._kept)
+        else:
+            self._kept = kept
+            self._restrict(whole)
 
-    def __init__(self, view: Any):
-        self._whole = view
-        self._has_features = isinstance(view, FeatureView)
-        self.kept, self.kernel, self.view = np.arange(view.shape[1]), view, view
-        if isinstance(view, FeatureView):
-            self.kept, self.kernel = view.varying, view.outer()
-            self.view = view if len(self.kept) == view.shape[1] else view.restricted(self.kept)
-        self._n_varying = len(self.kept)
-        self._gain = np.zeros(len(self.kept))
-
-    def keep(self, kept: np.ndarray) -> None:
-        """Use only these features, also for the norm of a sample."""
-        self.kept = kept
-        part = self._whole.restricted(kept)
+    def _restrict(self, whole: FeatureView) -> None:
+        """Use only the kept features, also for the norm of a sample."""
+        part = whole.restricted(self._kept)
         kernel = FeatureView(part.storage, part.mean).outer()
-        norm, scale = norm_of(self._whole.preparation.scale, kernel), None
+        norm, scale = norm_of(whole.preparation.scale if whole.preparation else None, kernel), None
         if norm is not None:
             squares = np.diag(kernel)
             scale = norm.inverse(squares, _ROUNDING_OF_NORMS * squares.max(initial=0.0))
             kernel = kernel * scale[:, None] * scale
-        self.view = FeatureView(part.storage, part.mean, scale)
-        self.kernel = kernel
-
-    def drop_some(self, budget: int) -> None:
-        """Keep the seven tenths of the features with the largest gain, and no fewer than `budget`."""
-        if not self._has_features or len(self.kept) <= budget:
-            return
-        count = max(budget, int(constants.FEATURES_LEFT * len(self.kept)))
-        self.keep(self.kept[np.sort(np.argsort(-self._gain, kind="stable")[:count])])
-
-    def budget(self, n_features: int | float | None) -> int:
-        n, m = self._whole.shape[0], self._n_varying
-        if n_features is None or not self._has_features:
-            return m
-        return int(n_features) if isinstance(n_features, Integral) else max(n // 2, round(n_features * m))
+        self._view, self._kernel = FeatureView(part.storage, part.mean, scale), kernel
 
     def left_out(self, groups: Groups | None) -> np.ndarray:
         """The residuals of samples left out, by which this view predicts the features of the others."""
-        return _left_out(self.kernel, groups)
+        return _left_out(self._kernel, groups)
 
-    def weights(self, others: Sequence[np.ndarray]) -> np.ndarray | None:
+    def weights(self, others: Sequence[np.ndarray], power: float) -> np.ndarray | None:
         """Weights of all features, given the residuals by which each other view predicts them."""
         if not self._has_features:
             return None
-        gain, deviation = _mean_gain(self.view, others)
-        self._gain = gain
+        gain, deviation = _mean_gain(self._view, others)
         varies = deviation > _ROUNDING * deviation.max(initial=0.0)
         explained = np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0)
-        power = constants.MOST_POWER * min(1.0, (constants.FULL_POWER_SAMPLES / len(others[0])) ** 0.5)
-        weights = np.zeros(self._whole.shape[1])
-        weights[self.kept] = np.maximum(explained, constants.LEAST_R2) ** power
+        weights = np.zeros(self._size)
+        weights[self._kept] = np.maximum(explained, constants.LEAST_R2) ** power
         return weights
 
 

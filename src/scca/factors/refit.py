@@ -1,6 +1,7 @@
-"""Refitting: weights on the selected features alone, by ridge regression of the factor, then of other views' scores.
+"""Refitting: weights on the features that are read, by ridge regression of the factor, then of other views' scores.
 
-The last weights are fitted to the other views' scores because a new sample is compared with these.
+A "sparse" view weighs for each factor those that an elastic net selected for it; a "joint" view weighs all that are
+read. The last weights are fitted to the other views' scores because a new sample is compared with these.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,26 +9,38 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.linalg import eigh
+import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve, eigh
 from scipy.linalg.lapack import dposv
 from scipy.optimize import brentq, nnls
 
 from .._wording import setting
 from ..progress import Stage, from_checkpoint
 from ..solver import ComponentResult
-from ..views import PreparedView, PrimalView, View
+from ..views import FeatureView, PreparedView, PrimalView, View
 from . import constants
 from ._ridge import ridge_weights
 from .find import ridge_of, spectrum_of
-from .products import RidgeSolution, Scores, column_products, correlations, grams, scores_of
+from .products import RidgeSolution, Scores, column_products, correlations, grams, regularised, scores_of
 
 if TYPE_CHECKING:
     from .prepare import Prepared
     from .settings import Settings
 
-__all__ = ["Rendering", "Weighing", "dense_rendering", "dense_weights", "refit", "weigh_features"]
+__all__ = [
+    "Rendering",
+    "Weighing",
+    "dense_rendering",
+    "dense_weights",
+    "joint_ridge",
+    "joint_weights",
+    "refit",
+    "weigh_all",
+    "weigh_features",
+]
 
 _FEW_SAMPLES = 3000  # maximum number of samples for which the full spectrum of a view is computed
+_FEW_FOR_SPECTRA = 200  # maximum number of samples or features for which spectra are fast, and more precise
 SCORING, WEIGHING = 1.6, 1.0  # approximate relative times: to score all views, to fit the weights of one view
 
 
@@ -35,7 +48,7 @@ SCORING, WEIGHING = 1.6, 1.0  # approximate relative times: to score all views, 
 class Rendering:
     """The factors in one view: the view restricted to features that are read, weights on coordinates, and certificates.
 
-    `selected` holds the solutions of the convex problems that selected the features; for a dual view their weights are
+    `joint` says whether every factor weighs all features that are read. `selected` holds the solutions of the convex problems that selected the features; for a dual view their weights are
     also the final `weights`. `unsolved` is a sentence if the equations for weights on all features were not solved to
     their tolerance, and otherwise empty.
     """
@@ -51,6 +64,15 @@ class Rendering:
     n_passes: np.ndarray
     converged: np.ndarray
     unsolved: str = ""
+    joint: bool = False
+
+    @property
+    def shown(self) -> sp.csc_array | None:
+        """The features that represent each factor to a reader, where it weighs more; None where they are those."""
+        if not self.joint or not self.selected:
+            return None
+        weighed = self.weights.any(axis=1)
+        return sp.csc_array(np.column_stack([(result.w != 0.0) & weighed for result in self.selected]))
 
 
 def refit(
@@ -70,9 +92,16 @@ def refit(
     names, samples = prepared.given.names, prepared.samples
     for v, results in selected.items():
         with stage.step(WEIGHING):
-            view = prepared.views[v]
-            ridges = np.full(scores.shape[1], constants.WEIGHT_RIDGE * ridge_of(settings, view))
-            first = _rendering(view, np.column_stack([result.w for result in results]), results, ridges)
+            view, joint = prepared.views[v], settings.renderings[v] == "joint"
+            ridge = ridge_of(settings, view)
+            ridge = joint_ridge(ridge, len(scores)) if joint else constants.WEIGHT_RIDGE * ridge
+            ridges = np.full(scores.shape[1], ridge)
+            if joint:
+                weights = np.zeros((view.shape[1], scores.shape[1]))
+                weights[view.varying if prepared.kept[v] is None else prepared.kept[v]] = 1.0
+            else:
+                weights = np.column_stack([result.w for result in results])
+            first = _rendering(view, weights, results, ridges, joint=joint)
             renderings[v] = _refitted(names[v], first, samples[v], lambda: scores, settings, most_explained)
     if selected:
         with stage.step(SCORING):
@@ -110,7 +139,10 @@ def _refitted(
             read = _restricted_view(view, np.unique(np.concatenate(chosen)), samples)
             # the same ridge relative to the features that are read as it was relative to all
             ridge = rendering.ridge * (ridge_of(settings, read) / ridge_of(settings, view))
-            weighed = weigh_features(read, scores, chosen, ridge, most_explained)
+            if rendering.joint:
+                weighed = weigh_all(read, scores, float(ridge[0]))
+            else:
+                weighed = weigh_features(read, scores, chosen, ridge, most_explained)
             few = [np.flatnonzero(w) for w in weighed.weights.T]
             if len(np.unique(np.concatenate(few))) == len(np.unique(np.concatenate(chosen))):
                 return read, weighed  # every feature that is read has a weight
@@ -121,7 +153,8 @@ def _refitted(
         return _restricted_view(view, np.flatnonzero(weighed.weights.any(axis=1)), samples), weighed
 
     read, found = from_checkpoint(f"weights of {name}", weigh, lambda both: both[1].arrays(), again)
-    return _rendering(read, found.weights, rendering.selected, found.ridge, found.objective, found.dual_gap)
+    certificate = found.ridge, found.objective, found.dual_gap
+    return _rendering(read, found.weights, rendering.selected, *certificate, joint=rendering.joint)
 
 
 def dense_rendering(name: str, view: PreparedView, T: Scores, ridge: float) -> Rendering:
@@ -223,19 +256,28 @@ def _rendering(
     ridge: np.ndarray,
     objective: np.ndarray | float = 0.0,
     dual_gap: np.ndarray | float = 0.0,
+    *,
+    joint: bool = False,
 ) -> Rendering:
     """A rendering whose objective and gap add those of the selection and those of the refitted weights."""
+
+    def of_nets(name: str) -> np.ndarray:
+        if not selected:  # a joint view whose features nobody is shown
+            return np.ones(weights.shape[1], bool) if name == "converged" else np.zeros(weights.shape[1])
+        return np.array([getattr(result, name) for result in selected])
+
     return Rendering(
         view=view,
         weights=weights,
         selected=selected,
         ridge=ridge,
-        mu=np.array([result.mu for result in selected]),
-        objective=np.array([result.objective for result in selected]) + objective,
-        dual_gap=np.array([result.dual_gap for result in selected]) + dual_gap,
-        n_iter=np.array([result.n_iter for result in selected]),
-        n_passes=np.array([result.n_passes for result in selected]),
-        converged=np.array([result.converged for result in selected]),
+        mu=of_nets("mu"),
+        objective=of_nets("objective") + objective,
+        dual_gap=of_nets("dual_gap") + dual_gap,
+        n_iter=of_nets("n_iter"),
+        n_passes=of_nets("n_passes"),
+        converged=of_nets("converged"),
+        joint=joint,
     )
 
 
@@ -306,6 +348,37 @@ def weigh_features(
     return Weighing(weights, objective, dual_gap, ridges)
 
 
+def weigh_all(view: PrimalView, scores: Scores, ridge: float) -> Weighing:
+    """Ridge regression of every factor on all features of the view that are read.
+
+    With C = A'A + ridge and the residual q = A't - C w of the equations, P - D = ||q||^2 / ridge.
+    """
+    weights = dense_weights(view, scores, ridge).weights
+    targets, squares = correlations([view], scores)[0], column_products(scores, scores)
+    residual = targets - regularised(view, ridge, weights)
+    objective = squares - column_products(weights, targets + residual)
+    gaps = column_products(residual, residual) / ridge
+    return Weighing(weights + 0.0, objective, gaps, np.full(scores.shape[1], ridge))
+
+
+def joint_ridge(ridge: float, n_samples: int) -> float:
+    """The ridge of weights on all features that are read, given that of the factors."""
+    root = np.sqrt(min(n_samples, constants.JOINT_RIDGE_SAMPLES))
+    return ridge * max(1.0, constants.JOINT_RIDGE * float(root))
+
+
+def joint_weights(views: Sequence[Any], scores: Scores, ridges: Sequence[float]) -> list[np.ndarray]:
+    """Weights of the factors T on all features of every view, as `refit` finds them, given the ridges of the factors."""
+    ridges = [joint_ridge(ridge, len(scores)) for ridge in ridges]
+    first = [dense_weights(view, scores, ridge).weights for view, ridge in zip(views, ridges, strict=True)]
+    found = {v: scores_of([view], [W]) for v, (view, W) in enumerate(zip(views, first, strict=True))}
+    norms = _norms(scores)
+    return [
+        dense_weights(view, _scores_of_others(v, found, scores, norms), ridges[v]).weights
+        for v, view in enumerate(views)
+    ]
+
+
 def _regressed(gram: np.ndarray, target: np.ndarray, ridge: float) -> np.ndarray:
     """(gram + ridge)^-1 target."""
     ridged = gram.copy()
@@ -338,13 +411,35 @@ def _raised_ridge(gram: np.ndarray, target: np.ndarray, most: float, ridge: floa
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-def dense_weights(view: View, scores: Scores, ridge: float) -> RidgeSolution:
+def _solved_by_triangle(view: FeatureView, scores: np.ndarray, ridge: float) -> np.ndarray | None:
+    """The ridge regression by a Cholesky factor of A'A + ridge or of A A' + ridge; None if rounding errors forbid it."""
+    n, m = view.shape
+    if min(n, m) <= _FEW_FOR_SPECTRA:
+        return None
+    weights = np.zeros((m, scores.shape[1]))
+    read = view.varying
+    columns = view.columns(read) if len(read) <= n else None
+    square = view.outer() if columns is None else columns.T @ columns
+    square[np.diag_indices_from(square)] += ridge
+    try:
+        factor = cho_factor(square, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return None
+    if columns is None:
+        return view.rmatmat(cho_solve(factor, scores, check_finite=False))
+    weights[read] = cho_solve(factor, columns.T @ scores, check_finite=False)
+    return weights
+
+
+def dense_weights(view: View, scores: Scores, ridge: float, tol: float | None = None) -> RidgeSolution:
     """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
     if not isinstance(view, PrimalView) or (view.shape[0] <= _FEW_SAMPLES and view.remote is None):
         scores = np.asarray(scores)
+        if isinstance(view, FeatureView) and (found := _solved_by_triangle(view, scores, ridge)) is not None:
+            return RidgeSolution(found, np.zeros(scores.shape[1]), 0.0)
         spectrum = spectrum_of(view)
         U, values = spectrum.vectors, spectrum.values
         coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])
         weights = coefficients if view.columns_are_samples else view.rmatmat(coefficients)
         return RidgeSolution(weights, np.zeros(scores.shape[1]), 0.0)  # exact: no iteration could stop early
-    return ridge_weights(view, scores, ridge)
+    return ridge_weights(view, scores, ridge) if tol is None else ridge_weights(view, scores, ridge, tol)

@@ -1,7 +1,7 @@
 """The settings of a fit, checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._checks import Penalty
@@ -19,16 +19,16 @@ class Settings:
     ----------
     reading : Reading
         How samples become views.
-    dense : tuple of bool
-        Which views have weights on all coordinates.
+    renderings : tuple of str
+        The rendering of each view: "sparse", "joint" or "dense"; "auto" until the data decide.
     n_components : int
         Number of factors; the maximum number, if they are counted.
     is_counted : bool
         Whether the fit counts the factors that hold on samples left out, and has as many.
     n_features : int, float, "auto" or None
-        Number or share of the features of each view that are read; "auto" for as many as finding mates needs.
+        Number or share of the features of each view that are read; "auto" for as few as lose nothing measurable.
     ridge : float
-        lambda of the factors; the weights use four times this. An automatic ridge is for samples of unit norm.
+        lambda of the factors; the weights use a multiple of this. An automatic ridge is for samples of unit norm.
     ridge_is_automatic : bool
         Whether the ridge is a multiple of the mean squared norm of a view's samples, and that of the weights is raised
         where they would overfit a factor of few samples.
@@ -44,10 +44,12 @@ class Settings:
     n_jobs : int or None
     random_state : int or RandomState
         Draws the samples that are left out, and the permutations.
+    are_shown : bool
+        Whether features are selected for each factor of a joint view, to show them to a reader.
     """
 
     reading: Reading
-    dense: tuple[bool, ...]
+    renderings: tuple[str, ...]
     n_components: int
     is_counted: bool
     n_features: int | float | str | None
@@ -59,3 +61,23 @@ class Settings:
     n_folds: int | None = None
     n_jobs: int | None = None
     random_state: Any = 0
+    are_shown: bool = True
+
+    @property
+    def dense(self) -> tuple[bool, ...]:
+        """Which views have weights on all coordinates."""
+        return tuple(rendering == "dense" for rendering in self.renderings)
+
+    def decided(self, scales: tuple[Any, ...]) -> "Settings":
+        """The same settings with "auto" replaced by the rendering that suits the scaling of the view.
+
+        Words, which are scaled by samples alone, are read jointly; columns of tables few for each factor. A view with
+        a kernel that is not linear has weights on few samples.
+        """
+        return replace(self, renderings=tuple(map(_decided, self.renderings, scales, self.reading.kernels)))
+
+
+def _decided(rendering: str, scale: Any, kernel: Any) -> str:
+    if kernel is not None:
+        return "dense" if rendering == "dense" else "sparse"
+    return ("joint" if scale == "rows" else "sparse") if rendering == "auto" else rendering

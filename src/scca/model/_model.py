@@ -49,7 +49,7 @@ class Model(ShowsResult, BaseEstimator):
     kinds : "auto", a kind, or a mapping from the name of a view to its kind, default="auto"
         A kind is its name, such as "text", "table" or "vectors", or a `Kind` with parameters. "auto": text for lists of
         texts, and a table for frames, arrays and sparse matrices.
-    rendering : "auto", "sparse", "dense", or a list of one for each view, default="auto"
+    rendering : "auto", "sparse", "joint", "dense", or a list of one for each view, default="auto"
         "auto": weights on few features, but on all of a kind whose single features mean nothing, such as vectors.
     scale : "auto", a scaling or a list of one for each view, default="auto"
         As for `SparseCCA`; "auto" is what the kind says: rows for text.
@@ -216,7 +216,7 @@ class Model(ShowsResult, BaseEstimator):
     def _make_estimator(self, kinds: Sequence[Kind], matrices: Sequence[MatrixLike]) -> Any:
         rendering, scale = self.rendering, self.scale
         if isinstance(rendering, str) and rendering == "auto":
-            rendering = ["dense" if kind.dense else "sparse" for kind in kinds]
+            rendering = ["dense" if kind.dense else "auto" for kind in kinds]
         if isinstance(scale, str) and scale == "auto":
             scale = [kind.scale for kind in kinds]
         return MultiSparseCCA(

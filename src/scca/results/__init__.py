@@ -1,6 +1,6 @@
 """What a fit learnt and how far to trust it, as plain values: the only input of whatever shows a model."""
 
-from ._describe import Described, described_views, ordered_features, result_of, running_union
+from ._describe import Described, described_views, ordered_features, result_of, running_union, shown_weights
 from ._notebook import ShowsResult, notebook_html
 from ._result import SCHEMA, ComponentView, Evidence, Feature, LearntComponent, LearntView, Result, ResultError, Sample
 
@@ -21,6 +21,7 @@ __all__ = [
     "described_views",
     "ordered_features",
     "running_union",
+    "shown_weights",
     # in notebooks
     "ShowsResult",
     "notebook_html",

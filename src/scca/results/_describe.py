@@ -10,7 +10,7 @@ import numpy as np
 from .._checks import check_count
 from ._result import ComponentView, Evidence, Feature, LearntComponent, LearntView, Result, Sample
 
-__all__ = ["Described", "described_views", "ordered_features", "result_of", "running_union"]
+__all__ = ["Described", "described_views", "ordered_features", "result_of", "running_union", "shown_weights"]
 
 
 def _not_drawn(feature: int) -> str | None:
@@ -93,7 +93,7 @@ def result_of(
     views = described_views(estimator) if views is None else views
     provenance = getattr(estimator, "provenance_", {}) if provenance is None else provenance
     n_views, c = len(views), estimator.n_components_
-    evidence = _evidence(estimator)
+    evidence, shown = _evidence(estimator), [shown_weights(estimator, v) for v in range(n_views)]
     return Result(
         method=type(estimator).__name__,
         n_samples=_n_samples(estimator, provenance) if n_samples is None else n_samples,
@@ -110,7 +110,7 @@ def result_of(
                 views=tuple(
                     _component_view(
                         estimator,
-                        *(v, j, view),
+                        *(v, j, view, shown[v][:, j]),
                         None if features is None or features[v] is None else features[v][j],  # type: ignore[index]
                         None if samples is None else samples[j][v],
                         top,
@@ -136,6 +136,13 @@ def ordered_features(weights: np.ndarray, loadings: np.ndarray | None, positive_
     return order[weights[order] != 0]
 
 
+def shown_weights(estimator: Any, v: int) -> np.ndarray:
+    """The weights of all components in a view that are shown to a reader; the others are 0."""
+    weights = estimator.weights_[v]
+    chosen = getattr(estimator, "shown_", [None] * (v + 1))[v]
+    return weights if chosen is None else np.where(chosen.toarray(), weights, 0.0)
+
+
 def running_union(weights: np.ndarray) -> list[int]:
     """The number of rows with a weight in the first 1, 2, ... columns."""
     return np.logical_or.accumulate(weights != 0, axis=1).sum(axis=0).tolist()
@@ -148,6 +155,7 @@ def _learnt_view(estimator: Any, v: int, view: Described) -> LearntView:
         n_features=int(estimator.n_features_[v]),
         weights_on=_weights_on(estimator, v),
         used=tuple(running_union(weights)),
+        rendering=estimator.rendering_[v] if hasattr(estimator, "rendering_") else None,
     )
 
 
@@ -156,6 +164,7 @@ def _component_view(
     v: int,
     j: int,
     view: Described,
+    shown: np.ndarray,
     features: Sequence[Feature] | None,
     samples: Sequence[Sample] | None,
     top: int | None,
@@ -164,8 +173,8 @@ def _component_view(
     loadings = estimator.loadings_[v][:, j] if hasattr(estimator, "loadings_") else None
     weights_on = _weights_on(estimator, v)
     if features is None:
-        shown = view.shows_features and weights_on == "features"
-        order = ordered_features(weights, loadings, view.positive_first)[:top] if shown else ()
+        of_features = view.shows_features and weights_on == "features"
+        order = ordered_features(shown, loadings, view.positive_first)[:top] if of_features else ()
         features = [
             Feature(
                 view.feature(i),
@@ -216,6 +225,8 @@ def _evidence(estimator: Any) -> Evidence:
         p_value=None if p_value is None or not isfinite(p_value) else float(p_value),
         verdict=getattr(estimator, "verdict_", None),
         n_folds=getattr(estimator, "n_folds_", None),
+        mates_kept=getattr(estimator, "mates_kept_", None),
+        mates_kept_interval=_finite(getattr(estimator, "mates_kept_interval_", np.full((1, 2), np.nan)).reshape(1, 2), 0),
     )
 
 

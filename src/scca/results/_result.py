@@ -81,7 +81,8 @@ class ComponentView:
     n_weights : int
         Number of features (of samples, in a view with weights on samples) with a weight.
     features : tuple of Feature
-        The strongest features: by loading, or by weight where there are no loadings.
+        The strongest features: by loading, or by weight where there are no loadings. Where every component weighs all
+        features that are read, those of them that an elastic net selects for this component.
     samples : tuple of Sample
         The strongest training samples. Of a shared factor, they are those with the largest mean score of all views, the
         same ones and in the same order in every view.
@@ -152,6 +153,8 @@ class LearntView:
         What has weights: with a kernel the samples, with an approximated kernel its coordinates.
     used : tuple of int
         Number of different features (or samples) with a weight in the first 1, 2, ... components.
+    rendering : {"sparse", "joint", "dense"} or None
+        Whether a component weighs few features, all that the model reads, or all; None for other methods.
     """
 
     name: str
@@ -163,6 +166,7 @@ class LearntView:
     n_features: int
     weights_on: str
     used: tuple[int, ...]
+    rendering: str | None = None
 
     @property
     def is_text(self) -> bool:
@@ -188,11 +192,18 @@ class Evidence:
         The result of the test in a sentence.
     n_folds : int or None
         Number of fits to a part of the samples.
+    mates_kept : float or None
+        The precision of finding the mates of samples left out with the features that are read, relative to that with
+        all features; None if it is not known.
+    mates_kept_interval : tuple of two floats, or None
+        For `mates_kept`, at a level of 0.95.
     """
 
     p_value: float | None = None
     verdict: str | None = None
     n_folds: int | None = None
+    mates_kept: float | None = None
+    mates_kept_interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

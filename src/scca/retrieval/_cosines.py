@@ -23,6 +23,7 @@ __all__ = [
     "AveragePrecision",
     "average_precision",
     "mate_ranks",
+    "ranks_among",
 ]
 
 QUERIES, CANDIDATES = 128, 8192  # rows of a tile: 4 MiB of cosines in float32, 8 in float64, for every core
@@ -76,10 +77,24 @@ def mate_ranks(A: MatrixLike, B: MatrixLike) -> tuple[np.ndarray, np.ndarray]:
         raise ValueError(f"A and B must have the same number of columns; got {A.shape[1]} and {B.shape[1]}.")
     A, B = unit_rows(A), unit_rows(B)
     mates = np.einsum("ij,ij->i", A, B)
-    # products of the same two rows can differ by rounding: values this close are ties
-    tolerance = 4 * A.shape[1] * np.finfo(A.dtype).eps
     with one_blas_thread():
-        return _ranks(A, B, mates, tolerance), _ranks(B, A, mates, tolerance)
+        return _ranks(A, B, mates, _tolerance(A)), _ranks(B, A, mates, _tolerance(A))
+
+
+def ranks_among(queries: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """Ranks of the mates of queries; the first candidates are their mates, in order, and more may follow.
+
+    As `mate_ranks` compares rows, ties and rows without information.
+    """
+    A, B = unit_rows(checked(queries, "queries")), unit_rows(checked(candidates, "candidates"))
+    mates = np.einsum("ij,ij->i", A, B[: len(A)])
+    with one_blas_thread():
+        return _ranks(A, B, mates, _tolerance(A))
+
+
+def _tolerance(scores: np.ndarray) -> float:
+    """Products of the same two rows can differ by rounding: values this close are ties."""
+    return 4 * scores.shape[1] * float(np.finfo(scores.dtype).eps)
 
 
 def _ranks(queries: np.ndarray, candidates: np.ndarray, mates: np.ndarray, tolerance: float) -> np.ndarray:

@@ -91,7 +91,7 @@ class BilingualModel(Model):
         analyzer: str = "word",
         mu: PenaltyLike = "auto",
         gamma: PenaltyLike = "auto",
-        rendering: str = "sparse",
+        rendering: str = "auto",
         ridge: PenaltyLike = "auto",
         feature_weights: str | None = "shared",
         anchors: str | Sequence[int] | None = None,
@@ -166,7 +166,7 @@ class BilingualModel(Model):
                 random_state=self.random_state,
                 **common,
             )
-        for name, unset in (("rendering", ("sparse",)), ("ridge", ("auto",)), ("held_out", ("auto", 0))):
+        for name, unset in (("rendering", ("auto", "sparse")), ("ridge", ("auto",)), ("held_out", ("auto", 0))):
             if (value := getattr(self, name)) not in unset:
                 raise ValueError(f"{name} is for models without anchors; got {shown(value)}: leave it out.")
         n_components: Any = self.n_components

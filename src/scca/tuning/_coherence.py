@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from .._types import MatrixLike
 from ..estimators import SparseCCA
+from ..results import shown_weights
 from ..samples import Samples
 
 __all__ = ["coherence"]
@@ -19,14 +20,12 @@ def coherence(model: SparseCCA, held_out: Sequence[Samples]) -> float:
 
         sign(l_a) sign(l_b) correlation(x_a, y_b)    on the pairs held out.
 
-    The strongest features are those with a weight and the largest loadings |l|. A feature that is constant on these
+    The strongest features are those that are shown to a reader and have the largest loadings |l|. A feature that is constant on these
     pairs has correlation 0; so has a component without weights in one of the views.
     """
     x, y = (
-        _signed_means(samples.data, _signs_of_strongest(weights, loadings))
-        for samples, weights, loadings in zip(
-            held_out, (model.x_weights_, model.y_weights_), (model.x_loadings_, model.y_loadings_), strict=True
-        )
+        _signed_means(samples.data, _signs_of_strongest(shown_weights(model, v), model.loadings_[v]))
+        for v, samples in enumerate(held_out)
     )
     # the mean over all pairs (a, b) of products is the product of the means over a and over b
     return float(np.mean(np.einsum("ij,ij->j", x, y)))

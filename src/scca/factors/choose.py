@@ -1,0 +1,349 @@
+"""Choosing the features that are read: for all factors together, and as few as lose nothing on samples left out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .._checks import NothingSharedError
+from ..parallel import is_small, map_threads, one_blas_thread
+from ..progress import Stage, from_checkpoint, report, unreported
+from ..retrieval import ranks_among
+from ..samples import AllBut, Groups, Views, remote_blocks_of
+from ..views import PreparedView, PrimalView
+from . import constants
+from .find import SharedFactors
+from .large import rough_factors
+from .prepare import Prepared, Reading, prepare, reading_only
+from .products import Scores
+from .refit import dense_weights, joint_ridge, joint_weights
+
+__all__ = ["Choice", "Cost", "cost_of", "fewer_features"]
+
+_SEED = 0
+_ROUGH = 1e-3  # relative residual of the weights by which features are judged
+_QUANTILE = 1.96  # half the width of an interval of a level of 0.95, in standard errors
+
+RidgeOf = Callable[[PreparedView], float]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How features are chosen.
+
+    Attributes
+    ----------
+    n_components : int
+        Number of factors for which they are chosen.
+    ridge : callable
+        The ridge of the factors in a view.
+    chosen : tuple of bool
+        The views whose features are chosen; the others are read with all.
+    """
+
+    n_components: int
+    ridge: RidgeOf
+    chosen: tuple[bool, ...]
+
+    def sizes(self, prepared: Prepared, n_features: int | float) -> list[int | None]:
+        """How many features of each view are `n_features`, a number or a share; None for all."""
+        return [
+            self._size(prepared.unweighted[v], n_features) if chosen else None for v, chosen in enumerate(self.chosen)
+        ]
+
+    def _size(self, view: Any, n_features: int | float) -> int:
+        m = len(view.varying)
+        if isinstance(n_features, Integral):
+            return min(m, int(n_features))
+        return min(m, max(round(n_features * m), self.n_components, 1))
+
+    def steps(self, prepared: Prepared, n_features: int | float) -> list[list[int | None]]:
+        """The sizes of all rounds to `n_features`, each about the same share of the one before."""
+        last = self.sizes(prepared, n_features)
+        whole = self.sizes(prepared, 1.0)
+        shares = [size / m for size, m in zip(last, whole, strict=True) if size is not None and m]
+        n_rounds = int(np.ceil(np.log(min(shares, default=1.0)) / np.log(constants.FEATURES_LEFT) - 1e-9))
+        between = [
+            [None if size is None or m is None else round(m * (size / m) ** (k / n_rounds)) for size, m in both]
+            for both in [list(zip(last, whole, strict=True))]
+            for k in range(1, n_rounds)
+        ]
+        return [*between, last] if n_rounds else []
+
+
+@dataclass(frozen=True)
+class Round:
+    """Samples read with some features, and the factors found in them."""
+
+    prepared: Prepared
+    choice: Choice
+    balance: Any = None  # weights of the samples, if there are many
+
+    @cached_property
+    def _found(self) -> tuple[SharedFactors, Any]:
+        views = self.prepared.views
+        n_components = min(self.choice.n_components, len(self.prepared.given) - 1)
+        if not all(view.square_norms().any() for view in views):
+            raise NothingSharedError("a view does not vary.")
+        found = rough_factors(views, n_components, [self.choice.ridge(view) for view in views], self.balance)
+        if not len(found[0].values):
+            raise NothingSharedError("no score is predicted by all views.")
+        return found
+
+    @property
+    def scores(self) -> Scores:
+        """The factors, each as long as the views share it."""
+        found = self._found[0]
+        return found.scores * found.values
+
+    def fewer(self, sizes: Sequence[int | None]) -> "Round":
+        """The next round: only the features of each view whose weights matter most.
+
+        With the ridge weights W of all factors in a view A, a feature counts ||W_i|| ||a_i||, the size of its part in
+        the scores of all factors, which no rotation of the factors changes. Of equal features the first are kept.
+        """
+        kept = [
+            self.prepared.kept[v] if size is None else self._leading(v, size) for v, size in enumerate(sizes)
+        ]
+        return Round(reading_only(self.prepared, kept), self.choice, self._found[1])
+
+    def _leading(self, v: int, size: int) -> np.ndarray:
+        view = self.prepared.views[v]
+        W = dense_weights(view, self.scores, joint_ridge(self.choice.ridge(view), view.shape[0]), _ROUGH).weights
+        parts = np.sqrt(np.einsum("ij,ij->i", W, W) * view.square_norms())
+        read = self.prepared.kept[v]
+        read = view.varying if read is None else read
+        return read[np.sort(np.argsort(-parts[read], kind="stable")[:size])]
+
+
+def fewer_features(prepared: Prepared, n_features: int | float | None, choice: Choice) -> Prepared:
+    """The same samples with a number, or a share, of the features of each view; None for all."""
+    if n_features is None:
+        return prepared
+    now = Round(prepared, choice)
+    for sizes in choice.steps(prepared, n_features):
+        try:
+            now = now.fewer(sizes)
+        except NothingSharedError:  # then there is nothing to choose by, and the fit says so
+            return prepared
+    return now.prepared
+
+
+# --- what fewer features cost -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What reading only some of the features costs, on samples that the choice of features and weights did not see.
+
+    Attributes
+    ----------
+    shares : tuple of float
+        The shares of the features that were tried, 1 first.
+    precisions : tuple of float
+        The precision of finding the mates of samples left out, mean of 1 / rank, with each of these shares.
+    share : float
+        The share that was decided on: the smallest that loses nothing measurable, or the one that was asked for.
+    kept : float
+        The precision with it, relative to that with all features. The share is decided on other samples.
+    interval : tuple of two floats
+        For `kept`, at a level of 0.95.
+    n_samples : int
+        Number of samples left out.
+    """
+
+    shares: tuple[float, ...]
+    precisions: tuple[float, ...]
+    share: float
+    kept: float
+    interval: tuple[float, float]
+    n_samples: int
+
+
+def cost_of(given: Views, reading: Reading, n_features: int | float | None, choice: Choice) -> Cost | None:
+    """What a number or share of the features costs or, for None, the smallest share that loses nothing measurable.
+
+    Features, factors and weights are learnt from four fifths of the samples, round after round with fewer features, and
+    the mates of the others are searched among all. A share loses nothing measurable if its precision is at most one
+    standard error (of the difference, sample by sample) below that of the best share, and so is that of every larger
+    share down from the best. Between two shares that were tried, the loss is interpolated. With many samples, about
+    1,000 of them are left out in all. None with too few samples to leave any out.
+    """
+    n, groups = len(given), given.groups
+    if n < 4 * constants.FEWEST_JUDGED or groups.n_groups < 2 or not any(choice.chosen):
+        return None
+    tests = _parts_left_out(groups)
+    at_once = is_small(*(data.size for data in given.data)) and not remote_blocks_of(given.data)
+    stage = Stage("choosing features", float(1 if at_once else len(tests)))
+
+    def judged(number: int) -> list[np.ndarray]:
+        with unreported() if number and at_once else stage.step(1.0):
+            return from_checkpoint(  # each part has a name, since the steps of all are stored in any order
+                f"part {number + 1}",
+                lambda: _precisions(given, tests[number], reading, n_features, choice),
+                lambda found: {"precisions": np.array(found).reshape(len(found), -1)},
+                lambda stored: list(stored["precisions"]),
+            )
+
+    with one_blas_thread():  # the same order of sums for any number of threads
+        found = map_threads(judged, range(len(tests))) if at_once else list(map(judged, range(len(tests))))
+    n_rounds = min(map(len, found))
+    if not n_rounds:
+        return None
+    of_parts = [np.array(part[:n_rounds]) for part in found]
+    if len(of_parts) == 1:  # two halves, so that the share is decided on other samples than those that it is tried on
+        of_parts = [of_parts[0][:, ::2], of_parts[0][:, 1::2]]
+        tests = [tests[0][::2], tests[0][1::2]]
+    shares = _shares(given, n_features, choice)[:n_rounds]
+    together = np.hstack(of_parts), groups.chosen(np.concatenate(tests))
+    if n_features is None:
+        share = _smallest_share(shares, *together)
+        rows = []
+        for i, own in enumerate(of_parts):
+            others = [np.hstack([part for j, part in enumerate(of_parts) if j != i])]
+            others.append(groups.chosen(np.concatenate([test for j, test in enumerate(tests) if j != i])))
+            rows.append(_at_share(shares, own, _smallest_share(shares, *others)))
+        with_share = np.concatenate(rows)
+    else:
+        share, with_share = float(shares[-1]), together[0][-1]
+    kept, error = _ratio(with_share, together[0][0], together[1])
+    return Cost(
+        shares=tuple(shares.tolist()),
+        precisions=tuple(together[0].mean(axis=1).tolist()),
+        share=share,
+        kept=kept,
+        interval=(kept - _QUANTILE * error, kept + _QUANTILE * error),
+        n_samples=len(with_share),
+    )
+
+
+def _parts_left_out(groups: Groups) -> list[np.ndarray]:
+    """Samples to leave out, in turn: fifths of them, or as many as are enough; groups stay together.
+
+    Random, since samples may come in any order, but the same for all seeds, and nearly the same for one sample more.
+    """
+    rng = np.random.default_rng(_SEED)
+    most, n = constants.BUDGET_SAMPLES, groups.n
+    count = min(constants.BUDGET_FOLDS, groups.n_groups)
+    if groups.labels is None:
+        # each run of five samples is dealt to the five parts in random order
+        dealt = rng.permuted(np.tile(np.arange(count), (-(-n // count), 1)), axis=1).ravel()[:n]
+        parts = [np.flatnonzero(dealt == part) for part in range(count)]
+    else:
+        parts = groups.parts(count, rng)
+    n_used = max(1, min(count, -(-most // max(map(len, parts)))))
+    if n_used > 1 or groups.labels is not None:
+        return parts[:n_used]
+    return [parts[0][np.unique(np.linspace(0, len(parts[0]) - 1, most).astype(int))]]
+
+
+def _least_share(given: Views, choice: Choice) -> float:
+    fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
+    return min(constants.LEAST_BUDGET, constants.BUDGET_PER_SAMPLE * len(given) / fewest)
+
+
+def _shares(given: Views, n_features: int | float | None, choice: Choice) -> np.ndarray:
+    """The shares that are tried: those of every round or, for a number that was asked for, all and this number."""
+    if n_features is None:
+        return _tried(_least_share(given, choice))
+    fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
+    return np.array([1.0, n_features / fewest if isinstance(n_features, Integral) else float(n_features)])
+
+
+def _tried(least: float) -> np.ndarray:
+    """1 and ever smaller shares to `least`."""
+    n_rounds = int(np.ceil(np.log(least) / np.log(constants.FEATURES_LEFT) - 1e-9))
+    return np.append(constants.FEATURES_LEFT ** np.arange(n_rounds), least) if n_rounds else np.ones(1)
+
+
+def _precisions(
+    given: Views, test: np.ndarray, reading: Reading, n_features: int | float | None, choice: Choice
+) -> list[np.ndarray]:
+    """1 / rank of the mates of the samples `test`, learnt from the others: a row for each share that is tried."""
+    train = AllBut(len(given), test)
+    training = given.rows(train)
+    prepared = prepare(training, reading)
+    if n_features is None:
+        steps = [choice.sizes(prepared, float(share)) for share in _shares(given, None, choice)[1:]]
+        tried = set(range(len(steps) + 1))
+    else:
+        steps = choice.steps(prepared, n_features)
+        tried = {0, len(steps)}
+    now, found = Round(prepared, choice), []
+    try:
+        for k in range(len(steps) + 1):
+            report("choosing features", k, len(steps) + 1)
+            now = now.fewer(steps[k - 1]) if k else now
+            if k in tried:
+                found.append(_precision(now, given, train, test))
+            if n_features is None and k and _is_hopeless(found, given.groups.chosen(test)):
+                break
+    except NothingSharedError:  # the features that are left share nothing in these samples
+        pass
+    return found
+
+
+def _precision(now: Round, given: Views, train: AllBut, test: np.ndarray) -> np.ndarray:
+    """1 / rank of the mates of the samples `test` among these and some training samples, mean over pairs of views."""
+    views = now.prepared.views
+    weights = joint_weights(views, now.scores, [now.choice.ridge(view) for view in views])
+    spaced = np.unique(np.linspace(0, len(given) - 1, constants.BUDGET_CANDIDATES).astype(int))
+    rows = np.setdiff1d(spaced, test)[: max(1, constants.BUDGET_CANDIDATES - len(test))]
+    projectors = [view.projector(W) for view, W in zip(views, weights, strict=True)]
+    training = train if remote_blocks_of(given.data) else np.asarray(train)
+    queries, others = (
+        [project(*samples) for project, samples in zip(projectors, given.held_out(chosen, training), strict=True)]
+        for chosen in (test, rows)
+    )
+    precisions = [
+        1.0 / ranks_among(queries[u], np.vstack([queries[v], others[v]]))
+        for u in range(len(views))
+        for v in range(len(views))
+        if u != v
+    ]
+    return np.mean(precisions, axis=0)
+
+
+def _is_hopeless(precisions: Sequence[np.ndarray], groups: Groups) -> bool:
+    """Whether the last round loses so much that fewer features are not worth trying."""
+    best = max(precisions, key=np.mean)
+    lost = best - precisions[-1]
+    return bool(lost.mean() > constants.BUDGET_HOPELESS * _error(lost, groups))
+
+
+def _error(values: np.ndarray, groups: Groups) -> float:
+    """The standard error of the mean of these values, one per sample."""
+    sums = groups.sums(values - values.mean())
+    return float(np.sqrt(np.sum(sums**2) * len(sums) / max(len(sums) - 1, 1)) / len(values))
+
+
+def _smallest_share(shares: np.ndarray, precisions: np.ndarray, groups: Groups) -> float:
+    """The smallest share, down from the best, that loses no more than one standard error."""
+    best = int(np.argmax(precisions.mean(axis=1)))
+    before = 0.0
+    for k in range(best + 1, len(precisions)):
+        lost = precisions[best] - precisions[k]
+        excess = float(lost.mean()) - constants.BUDGET_ERRORS * _error(lost, groups)
+        if excess > 0.0:
+            part = before / (before - excess) if before < 0.0 else 0.0
+            return float(shares[k - 1] * (shares[k] / shares[k - 1]) ** part)
+        before = excess
+    return float(shares[len(precisions) - 1])
+
+
+def _at_share(shares: np.ndarray, precisions: np.ndarray, share: float) -> np.ndarray:
+    """The precisions at a share between two that were tried."""
+    k = int(np.clip(np.searchsorted(-shares, -share), 1, len(shares) - 1)) if len(shares) > 1 else 0
+    if not k:
+        return precisions[0]
+    part = np.log(share / shares[k - 1]) / np.log(shares[k] / shares[k - 1])
+    return (1.0 - part) * precisions[k - 1] + part * precisions[k]
+
+
+def _ratio(some: np.ndarray, all_: np.ndarray, groups: Groups) -> tuple[float, float]:
+    """The ratio of two means over the same samples, and its standard error."""
+    ratio = float(some.mean() / all_.mean())
+    return ratio, _error(some - ratio * all_, groups) / float(all_.mean())
