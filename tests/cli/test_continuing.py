@@ -16,6 +16,7 @@ import scca.progress._checkpoint as checkpoint, scca.progress._work as work
 import scca.factors.constants as constants, scca.factors.find as find, scca.factors.products as products
 work._WORTH_STORING = 0.0
 constants.WEIGHTED_SAMPLES = find._FEW = products._MOST_STORED = 0
+constants.FULLY_WEIGHTED_SAMPLES = 1
 last, sent, half = int(sys.argv.pop(1)), getattr(signal, sys.argv.pop(1)), sys.argv.pop(1) == "half"
 written, counting = 0, threading.Lock()
 store = np.savez

@@ -125,6 +125,7 @@ class TestTheModelOfBlocks:
 
     def test_with_weighted_samples(self, store, monkeypatch):
         monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 100)
+        monkeypatch.setattr(constants, "FULLY_WEIGHTED_SAMPLES", 101)
         views = words(store)
         here, there = both_ways(views)
         assert_same_model(there, here, views)

@@ -76,7 +76,7 @@ def settings_of(count=3, kernels=None, scales=None, weighted=True, mu="auto", **
         low_rank=(None,) * count,
     )
     given = {
-        "dense": (False,) * count,
+        "renderings": ("sparse",) * count,
         "n_components": N_FACTORS,
         "is_counted": False,
         "n_features": "auto",
@@ -293,7 +293,7 @@ class TestThreeViews:
         train, new = [view[:100] for view in data], [view[100:] for view in data]
         changed, precomputed = {}, None
         if kind == "dense":
-            changed["dense"] = (False, True, False)
+            changed["renderings"] = ("sparse", "dense", "sparse")
         else:
             changed["kernels"] = (None, Kernel("rbf", gamma=0.02) if kind == "kernel" else Kernel("precomputed"), None)
         if kind == "precomputed":
@@ -324,6 +324,7 @@ class TestThreeViews:
             np.testing.assert_allclose(mine, theirs, atol=1e-6)
         np.testing.assert_allclose(many.correlations, few.correlations, atol=1e-9)
         monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 0)  # with weights of samples, the same factors
+        monkeypatch.setattr(constants, "FULLY_WEIGHTED_SAMPLES", 1)
         weighted = fit(views_of(data), settings)
         for mine, theirs in zip(scores_of(weighted, data), scores_of(few, data), strict=True):
             assert np.abs(np.corrcoef(mine.T, theirs.T)[:N_FACTORS, N_FACTORS:]).max(axis=1).min() > 0.9
@@ -339,7 +340,7 @@ class TestTwoViews:
         ("changed", "parameters"),
         [
             ({}, {}),
-            ({"dense": (True, True)}, {"rendering": "dense"}),
+            ({"renderings": ("dense", "dense")}, {"rendering": "dense"}),
             ({"kernels": (None, Kernel("rbf", gamma=0.02))}, {"kernel": Kernel("rbf", gamma=0.02)}),
             ({"mu": "auto*2", "ridge": 1.0, "ridge_is_automatic": False}, {"mu": "auto*2", "ridge": 1.0}),
             ({"is_counted": True, "n_components": 20}, {"n_components": "auto"}),

@@ -82,18 +82,44 @@ def rare(rng):
     return common, [Preparation.fit(X).transform(X) for X in views]
 
 
+@pytest.fixture
+def fully_weighted(monkeypatch):
+    """600 samples count as many."""
+    monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 300)
+    monkeypatch.setattr(constants, "FULLY_WEIGHTED_SAMPLES", 600)
+
+
 def test_few_samples_are_not_weighted(rare, monkeypatch):
     views = rare[1]
     data = tuple(view.columns(np.arange(30)) for view in views)
     model = SparseCCA(3, ridge=0.3, center=False, scale=None, feature_weights=None)
     prepared, settings = model.prepare_views(Views(data, Groups.of(None, 600))), model._settings()
-    plain, weighted = shared_factors(prepared.views, 3, [0.3] * 2), balanced_factors(prepared.views, 3, [0.3] * 2)
+    plain = shared_factors(prepared.views, 3, [0.3] * 2)
     assert find(prepared, 3, settings).scores.tobytes() == (plain.scores * plain.values).tobytes()
-    monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 600)
+    monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 599)
+    monkeypatch.setattr(constants, "FULLY_WEIGHTED_SAMPLES", 600)
+    weighted = balanced_factors(prepared.views, 3, [0.3] * 2)
     assert find(prepared, 3, settings).scores.tobytes() == (weighted.scores * weighted.values).tobytes()
+    assert np.abs(weighted.values / plain.values - 1).max() > 0.01
 
 
-def test_what_all_samples_share_is_found_among_what_few_share(rare):
+def test_weights_begin_gradually(rare, monkeypatch):
+    """At the first size with weights they are 1, and the power grows from there to full weights."""
+    views = rare[1]
+    plain = shared_factors(views, 3, [0.3] * 2)
+    monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 600)
+    monkeypatch.setattr(constants, "FULLY_WEIGHTED_SAMPLES", 1200)
+    np.testing.assert_allclose(balanced_factors(views, 3, [0.3] * 2).values, plain.values, rtol=1e-10)
+    found = []
+    for first in (599, 540, 300, 0):
+        monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", first)
+        monkeypatch.setattr(constants, "FULLY_WEIGHTED_SAMPLES", first + 600)
+        found.append(np.abs(balanced_factors(views, 3, [0.3] * 2).values - plain.values).max())
+    assert found[0] < 0.01 * found[-1]
+    assert found == sorted(found)
+
+
+def test_what_all_samples_share_is_found_among_what_few_share(rare, fully_weighted):
     common, views = rare
     shares = []
     for find_ in (shared_factors, balanced_factors):
@@ -103,7 +129,7 @@ def test_what_all_samples_share_is_found_among_what_few_share(rare):
     assert shares[1] > 0.7
 
 
-def test_factors_solve_the_weighted_problem(rare, monkeypatch):
+def test_factors_solve_the_weighted_problem(rare, fully_weighted, monkeypatch):
     """With the weights of the last round, those of one round being 1 / (leverage + 0.1), square rooted for damping."""
     views = rare[1]
     monkeypatch.setattr(constants, "WEIGHTING_ROUNDS", 1)

@@ -89,6 +89,7 @@ def many(monkeypatch):
     """Every sample counts as one of many: factors by covariances, and weighted."""
     monkeypatch.setattr(finding, "_FEW", 0)
     monkeypatch.setattr(constants, "WEIGHTED_SAMPLES", 0)
+    monkeypatch.setattr(constants, "FULLY_WEIGHTED_SAMPLES", 1)
     monkeypatch.setattr(refitting, "_FEW_SAMPLES", 0)
 
 

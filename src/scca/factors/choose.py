@@ -1,8 +1,9 @@
 """Choosing the features that are read: for all factors together, and as few as lose nothing on samples left out."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from numbers import Integral
 from typing import Any
 
@@ -103,7 +104,9 @@ class Round:
         """The next round: only the features of each view whose weights matter most.
 
         With the ridge weights W of all factors in a view A, a feature counts ||W_i|| ||a_i||, the size of its part in
-        the scores of all factors, which no rotation of the factors changes. Of equal features the first are kept.
+        the scores of all factors, which no rotation of the factors changes. A few factors of few samples may be mostly
+        noise; there what the other views predict of a feature on samples left out, R^2, counts more: the part is
+        multiplied by exp(300 R^2 / c^2 min(1, 100 / n)^2) for c factors. Of equal features the first are kept.
         """
         kept = [
             self.prepared.kept[v] if size is None else self._leading(v, size) for v, size in enumerate(sizes)
@@ -114,6 +117,10 @@ class Round:
         view = self.prepared.views[v]
         W = dense_weights(view, self.scores, joint_ridge(self.choice.ridge(view), view.shape[0]), _ROUGH).weights
         parts = np.sqrt(np.einsum("ij,ij->i", W, W) * view.square_norms())
+        explained = self.prepared.explained[v] if self.prepared.explained else None
+        if explained is not None:
+            few = min(1.0, constants.FULL_POWER_SAMPLES / view.shape[0]) / self.choice.n_components
+            parts *= np.exp(constants.JUDGED_POWER * few**2 * explained)
         read = self.prepared.kept[v]
         read = view.varying if read is None else read
         return read[np.sort(np.argsort(-parts[read], kind="stable")[:size])]
@@ -167,10 +174,11 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     """What a number or share of the features costs or, for None, the smallest share that loses nothing measurable.
 
     Features, factors and weights are learnt from four fifths of the samples, round after round with fewer features, and
-    the mates of the others are searched among all. A share loses nothing measurable if its precision is at most one
-    standard error (of the difference, sample by sample) below that of the best share, and so is that of every larger
-    share down from the best. Between two shares that were tried, the loss is interpolated. With many samples, about
-    1,000 of them are left out in all. None with too few samples to leave any out.
+    the mates of the others are searched among all. With few components mates have ranks of all sizes, and the mean of 1
+    / rank would tell little; so the share is decided on by the mean of rank^-1/4. A share loses nothing measurable if
+    this is at most one standard error (of the difference, sample by sample) below that of the best share, and so it is
+    for every larger share down from the best. Between two shares that were tried, the loss is interpolated. With many
+    samples, about 1,000 of them are left out in all. None with too few samples to leave any out.
     """
     n, groups = len(given), given.groups
     if n < 4 * constants.FEWEST_JUDGED or groups.n_groups < 2 or not any(choice.chosen):
@@ -183,9 +191,9 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
         with unreported() if number and at_once else stage.step(1.0):
             return from_checkpoint(  # each part has a name, since the steps of all are stored in any order
                 f"part {number + 1}",
-                lambda: _precisions(given, tests[number], reading, n_features, choice),
-                lambda found: {"precisions": np.array(found).reshape(len(found), -1)},
-                lambda stored: list(stored["precisions"]),
+                lambda: _ranks(given, tests[number], reading, n_features, choice),
+                lambda found: {"ranks": np.array(found).reshape(len(found), -1, len(tests[number]))},
+                lambda stored: list(stored["ranks"]),
             )
 
     with one_blas_thread():  # the same order of sums for any number of threads
@@ -193,26 +201,27 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     n_rounds = min(map(len, found))
     if not n_rounds:
         return None
-    of_parts = [np.array(part[:n_rounds]) for part in found]
-    if len(of_parts) == 1:  # two halves, so that the share is decided on other samples than those that it is tried on
-        of_parts = [of_parts[0][:, ::2], of_parts[0][:, 1::2]]
-        tests = [tests[0][::2], tests[0][1::2]]
+    ranks = [np.array(part[:n_rounds]) for part in found]  # rounds x pairs of views x samples left out
+    if len(ranks) == 1:  # two halves, so that the share is decided on other samples than those that it is tried on
+        ranks, tests = [ranks[0][:, :, ::2], ranks[0][:, :, 1::2]], [tests[0][::2], tests[0][1::2]]
     shares = _shares(given, n_features, choice)[:n_rounds]
-    together = np.hstack(of_parts), groups.chosen(np.concatenate(tests))
+    precisions = [np.mean(1.0 / part, axis=1) for part in ranks]
+    with_all, of_samples = np.concatenate([part[0] for part in precisions]), groups.chosen(np.concatenate(tests))
     if n_features is None:
-        share = _smallest_share(shares, *together)
-        rows = []
-        for i, own in enumerate(of_parts):
-            others = [np.hstack([part for j, part in enumerate(of_parts) if j != i])]
-            others.append(groups.chosen(np.concatenate([test for j, test in enumerate(tests) if j != i])))
-            rows.append(_at_share(shares, own, _smallest_share(shares, *others)))
-        with_share = np.concatenate(rows)
+        nearness = [np.mean(part**-constants.BUDGET_POWER, axis=1) for part in ranks]
+        share = _smallest_share(shares, np.hstack(nearness), of_samples)
+        with_share = np.concatenate(
+            [
+                _at_share(shares, precisions[i], _share_of_others(shares, nearness, tests, groups, i))
+                for i in range(len(tests))
+            ]
+        )
     else:
-        share, with_share = float(shares[-1]), together[0][-1]
-    kept, error = _ratio(with_share, together[0][0], together[1])
+        share, with_share = float(shares[-1]), np.concatenate([part[-1] for part in precisions])
+    kept, error = _ratio(with_share, with_all, of_samples)
     return Cost(
         shares=tuple(shares.tolist()),
-        precisions=tuple(together[0].mean(axis=1).tolist()),
+        precisions=tuple(np.hstack(precisions).mean(axis=1).tolist()),
         share=share,
         kept=kept,
         interval=(kept - _QUANTILE * error, kept + _QUANTILE * error),
@@ -259,10 +268,10 @@ def _tried(least: float) -> np.ndarray:
     return np.append(constants.FEATURES_LEFT ** np.arange(n_rounds), least) if n_rounds else np.ones(1)
 
 
-def _precisions(
+def _ranks(
     given: Views, test: np.ndarray, reading: Reading, n_features: int | float | None, choice: Choice
 ) -> list[np.ndarray]:
-    """1 / rank of the mates of the samples `test`, learnt from the others: a row for each share that is tried."""
+    """The ranks of the mates of the samples `test`, learnt from the others, for each share that is tried."""
     train = AllBut(len(given), test)
     training = given.rows(train)
     prepared = prepare(training, reading)
@@ -278,7 +287,7 @@ def _precisions(
             report("choosing features", k, len(steps) + 1)
             now = now.fewer(steps[k - 1]) if k else now
             if k in tried:
-                found.append(_precision(now, given, train, test))
+                found.append(_ranks_of_mates(now, given, train, test))
             if n_features is None and k and _is_hopeless(found, given.groups.chosen(test)):
                 break
     except NothingSharedError:  # the features that are left share nothing in these samples
@@ -286,8 +295,8 @@ def _precisions(
     return found
 
 
-def _precision(now: Round, given: Views, train: AllBut, test: np.ndarray) -> np.ndarray:
-    """1 / rank of the mates of the samples `test` among these and some training samples, mean over pairs of views."""
+def _ranks_of_mates(now: Round, given: Views, train: AllBut, test: np.ndarray) -> np.ndarray:
+    """The ranks of the mates of the samples `test` among these and training samples, a row for each pair of views."""
     views = now.prepared.views
     weights = joint_weights(views, now.scores, [now.choice.ridge(view) for view in views])
     spaced = np.unique(np.linspace(0, len(given) - 1, constants.BUDGET_CANDIDATES).astype(int))
@@ -298,19 +307,28 @@ def _precision(now: Round, given: Views, train: AllBut, test: np.ndarray) -> np.
         [project(*samples) for project, samples in zip(projectors, given.held_out(chosen, training), strict=True)]
         for chosen in (test, rows)
     )
-    precisions = [
-        1.0 / ranks_among(queries[u], np.vstack([queries[v], others[v]]))
-        for u in range(len(views))
-        for v in range(len(views))
-        if u != v
-    ]
-    return np.mean(precisions, axis=0)
+    return np.array(
+        [
+            ranks_among(queries[u], np.vstack([queries[v], others[v]]))
+            for u, v in permutations(range(len(views)), 2)
+        ]
+    )
 
 
-def _is_hopeless(precisions: Sequence[np.ndarray], groups: Groups) -> bool:
+def _share_of_others(
+    shares: np.ndarray, nearness: Sequence[np.ndarray], tests: Sequence[np.ndarray], groups: Groups, left_out: int
+) -> float:
+    """The smallest share by all parts of the samples but one."""
+    others = [i for i in range(len(tests)) if i != left_out]
+    of_others = groups.chosen(np.concatenate([tests[i] for i in others]))
+    return _smallest_share(shares, np.hstack([nearness[i] for i in others]), of_others)
+
+
+def _is_hopeless(ranks: Sequence[np.ndarray], groups: Groups) -> bool:
     """Whether the last round loses so much that fewer features are not worth trying."""
-    best = max(precisions, key=np.mean)
-    lost = best - precisions[-1]
+    nearness = [np.mean(each**-constants.BUDGET_POWER, axis=0) for each in ranks]
+    best = max(nearness, key=np.mean)
+    lost = best - nearness[-1]
     return bool(lost.mean() > constants.BUDGET_HOPELESS * _error(lost, groups))
 
 
@@ -320,18 +338,18 @@ def _error(values: np.ndarray, groups: Groups) -> float:
     return float(np.sqrt(np.sum(sums**2) * len(sums) / max(len(sums) - 1, 1)) / len(values))
 
 
-def _smallest_share(shares: np.ndarray, precisions: np.ndarray, groups: Groups) -> float:
+def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups) -> float:
     """The smallest share, down from the best, that loses no more than one standard error."""
-    best = int(np.argmax(precisions.mean(axis=1)))
+    best = int(np.argmax(nearness.mean(axis=1)))
     before = 0.0
-    for k in range(best + 1, len(precisions)):
-        lost = precisions[best] - precisions[k]
+    for k in range(best + 1, len(nearness)):
+        lost = nearness[best] - nearness[k]
         excess = float(lost.mean()) - constants.BUDGET_ERRORS * _error(lost, groups)
         if excess > 0.0:
             part = before / (before - excess) if before < 0.0 else 0.0
             return float(shares[k - 1] * (shares[k] / shares[k - 1]) ** part)
         before = excess
-    return float(shares[len(precisions) - 1])
+    return float(shares[len(nearness) - 1])
 
 
 def _at_share(shares: np.ndarray, precisions: np.ndarray, share: float) -> np.ndarray:

@@ -27,12 +27,21 @@ weights of more samples hardly differ from 1."""
 FEATURES_LEFT = 0.6
 """Share of a view's features that each round of the choice keeps."""
 
+JUDGED_POWER = 300.0
+"""How much the choice of features depends on what the other views predict of each: for one factor of at most
+`FULL_POWER_SAMPLES` samples. With more factors it falls as 1 / c^2, with more samples as 1 / n^2: there the weights of
+the factors tell more. Chosen on planted features and checked on tables; texts, of many factors, hardly notice."""
+
 LEAST_BUDGET, BUDGET_PER_SAMPLE = 0.15, 10
 """The automatic budget is at least 0.15 of the features, or ten features per sample if these are fewer: from easy
 pairs left out, which are nearly all found, nobody could tell that a smaller one loses something."""
 
 BUDGET_ERRORS = 1.0
 """A budget may lose no more on samples left out than this many standard errors of the loss."""
+
+BUDGET_POWER = 0.25
+"""The mates of samples left out count rank^-1/4 for the budget: 1 / rank would hardly tell a rank of 20 from one of 40,
+and with few components all ranks are like that."""
 
 BUDGET_FOLDS, BUDGET_SAMPLES, BUDGET_CANDIDATES = 5, 1_000, 2_000
 """The budget is judged on parts of a fifth of the samples, on about 1,000 of them in all if there are more; maximum
@@ -54,9 +63,8 @@ MOST_FEATURES, MOST_VARIANCE = 6_000, 0.8
 """Factors of many samples are found in the 6,000 features that vary most, if these have 0.8 of the variance: rare words
 share what frequent words share."""
 
-WEIGHTED_SAMPLES = 3_000
-"""Number of samples from which on samples are weighted, so that none has too much leverage; fully from twice as many
-on."""
+WEIGHTED_SAMPLES, FULLY_WEIGHTED_SAMPLES = 3_000, 6_000
+"""Numbers of samples from which on samples are weighted, so that none has too much leverage, and fully weighted."""
 
 WEIGHTING_ROUNDS, LEAST_LEVERAGE, WEIGHTING_FEATURES = 3, 0.1, 3_000
 """Number of rounds of weighting; share of the mean leverage added to each; maximum number of features that they use."""

@@ -154,7 +154,8 @@ def rough_factors(
 
 def _next_weights(squares: Any, weights: Any, n_samples: int) -> Any:
     """The weights of the next round, with a mean of 1."""
-    power = min(1.0, n_samples / constants.WEIGHTED_SAMPLES - 1.0)
+    first, fully = constants.WEIGHTED_SAMPLES, constants.FULLY_WEIGHTED_SAMPLES
+    power = float(np.clip((n_samples - first) / (fully - first), 0.0, 1.0))
     leverages = each(_leverages, [squares, weights])
     new = each(_damped_weights, [leverages, weights], leverages.mean(), power)
     return each(_divided, [new], new.mean())

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,9 @@ __all__ = [
     "prepare",
     "reading_only",
     "shared_weights",
+    "shares_explained",
     "unweighted_view",
+    "weights_of",
 ]
 
 _ROUNDING = 1e-20  # a feature whose sum of squares is below this share of the largest is constant
@@ -113,6 +114,8 @@ class Prepared:
         The features of each view that are read; None for all.
     judged : tuple
         The features, or the kernels, of the samples by which features are judged; empty if they are not.
+    explained : tuple of ndarray of shape (features,), or None
+        The held-out R^2 of every feature of each view; -inf for those that are not read. Empty if none is judged.
     share : int, float or None
         The number or share of the features that were chosen; None for all.
     cost : Cost or None
@@ -130,6 +133,7 @@ class Prepared:
     reading: Reading
     kept: tuple[np.ndarray | None, ...] = ()
     judged: tuple[Any, ...] = ()
+    explained: tuple[np.ndarray | None, ...] = ()
     share: int | float | None = None
     cost: Any = None
     n_counted: int | None = None
@@ -187,16 +191,18 @@ def prepare(given: Views, reading: Reading, first: PreparedView | None = None) -
 def reading_only(prepared: Prepared, kept: Sequence[np.ndarray | None]) -> Prepared:
     """The same samples with only these features of each view (None: all), weighed by what the other views predict."""
     weights: list[np.ndarray | None] = [None] * len(kept)
+    explained: list[np.ndarray | None] = []
     if prepared.judged:
         views, n = judged_views(prepared.reading, prepared.judged), len(prepared.given)
-        weights = shared_weights(views, kept, n, prepared.groups.chosen(_judged_rows(n)))
+        explained = shares_explained(views, kept, prepared.groups.chosen(_judged_rows(n)))
+        weights = [None if each is None else weights_of(each, n) for each in explained]
     for v, features in enumerate(kept):
         if weights[v] is None and features is not None:
             read = np.zeros(prepared.unweighted[v].shape[1])
             read[features] = 1.0
             weights[v] = read
     views = tuple(map(_weighted_view, prepared.unweighted, prepared.samples, weights))
-    return replace(prepared, views=views, kept=tuple(kept))
+    return replace(prepared, views=views, kept=tuple(kept), explained=tuple(explained))
 
 
 def _judged_rows(n: int) -> np.ndarray:
@@ -260,16 +266,29 @@ def judged_views(reading: Reading, views: Sequence[Any]) -> list[FeatureView | n
 def shared_weights(
     views: Sequence[FeatureView | np.ndarray],
     kept: Sequence[np.ndarray | None] | None = None,
-    n_samples: int | None = None,
     groups: Groups | None = None,
 ) -> list[np.ndarray | None]:
-    """max(R^2, 0.02)^p of every feature of every view, with R^2 from `held_out_gain`, p = min(1/4, 25 / n).
+    """`weights_of` what the views predict of each other's features; None for a view without features."""
+    n = len(views[0]) if isinstance(views[0], np.ndarray) else views[0].shape[0]
+    return [None if each is None else weights_of(each, n) for each in shares_explained(views, kept, groups)]
+
+
+def weights_of(explained: np.ndarray, n_samples: int) -> np.ndarray:
+    """max(R^2, 0.02)^p, p = min(1/4, 25 / n), of every feature; 0 for features that are not read, whose R^2 is -inf."""
+    power = constants.MOST_POWER * min(1.0, constants.FULL_POWER_SAMPLES / n_samples)
+    return np.where(explained == -np.inf, 0.0, np.maximum(explained, constants.LEAST_R2) ** power)
+
+
+def shares_explained(
+    views: Sequence[FeatureView | np.ndarray],
+    kept: Sequence[np.ndarray | None] | None = None,
+    groups: Groups | None = None,
+) -> list[np.ndarray | None]:
+    """The R^2 of every feature of every view, on samples left out, from `held_out_gain`.
 
     A view without features is given as its kernel matrix, and gets None. With `kept`, only these features of a view
-    count, in either role; the others get the weight 0. n is `n_samples`, if the views have only some of the samples.
+    count, in either role; the others get -inf.
     """
-    n = len(views[0]) if isinstance(views[0], np.ndarray) else views[0].shape[0]
-    power = constants.MOST_POWER * min(1.0, constants.FULL_POWER_SAMPLES / (n_samples or n))
     sides = [_Side(view, None if kept is None else kept[v]) for v, view in enumerate(views)]
 
     def on_all(compute: Callable[..., Any], given: Iterable[Any]) -> list[Any]:
@@ -278,7 +297,7 @@ def shared_weights(
 
     left_out = on_all(_Side.left_out, [groups] * len(sides))
     others = [[found for u, found in enumerate(left_out) if u != v] for v in range(len(sides))]
-    return on_all(partial(_Side.weights, power=power), others)
+    return on_all(_Side.explained, others)
 
 
 class _Side:
@@ -311,16 +330,15 @@ class _Side:
         """The residuals of samples left out, by which this view predicts the features of the others."""
         return _left_out(self._kernel, groups)
 
-    def weights(self, others: Sequence[np.ndarray], power: float) -> np.ndarray | None:
-        """Weights of all features, given the residuals by which each other view predicts them."""
+    def explained(self, others: Sequence[np.ndarray]) -> np.ndarray | None:
+        """The R^2 of all features, given the residuals by which each other view predicts them."""
         if not self._has_features:
             return None
         gain, deviation = _mean_gain(self._view, others)
         varies = deviation > _ROUNDING * deviation.max(initial=0.0)
-        explained = np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0)
-        weights = np.zeros(self._size)
-        weights[self._kept] = np.maximum(explained, constants.LEAST_R2) ** power
-        return weights
+        found = np.full(self._size, -np.inf)
+        found[self._kept] = np.where(varies, gain, 0.0) / np.where(varies, deviation, 1.0)
+        return found
 
 
 def held_out_gain(
