@@ -161,7 +161,7 @@ def _check_reading(model: Any, c: int) -> None:
         check_choice(rendering, "rendering_", ("sparse", "joint", "dense"))
         _require(type(count) is int and 0 <= count <= len(weights), "n_read_ holds no numbers of features")
         if shown_ is not None:
-            _require(isinstance(shown_, sp.csc_array) and shown_.dtype == bool, "shown_ holds no sparse truth values")
+            _require(isinstance(shown_, sp.csr_array) and shown_.dtype == bool, "shown_ holds no sparse truth values")
             _require(shown_.shape == (len(weights), c), f"shown_ has shape {shown_.shape}, not {(len(weights), c)}")
             check_structure(shown_, "shown_")
     if hasattr(model, "mates_kept_"):

@@ -75,6 +75,8 @@ def assert_same_values(one, other, rtol=1e-10):
     for name, value in found.items():
         pairs = zip(value, expected[name], strict=True) if isinstance(value, list) else [(value, expected[name])]
         for mine, theirs in pairs:
+            if sp.issparse(mine):
+                mine, theirs = mine.toarray(), theirs.toarray()
             if isinstance(mine, np.ndarray) and mine.dtype != object:
                 assert mine.dtype == theirs.dtype
                 size = np.abs(theirs).max(initial=0.0)
@@ -515,7 +517,7 @@ class TestInput:
 
     def test_samples_of_which_nothing_is_read_are_named(self):
         data = [words(view) for view in planted(60)]
-        model = quick().fit(data)
+        model = quick(n_features=None).fit(data)
         new = data[2].toarray()
         new[4] = 0
         with pytest.warns(DataWarning, match="view 3 has 1 sample without any feature that the model reads .first: 4."):
@@ -556,7 +558,7 @@ class TestInput:
                 "^`n_components` upper bound is n_samples - 1=39. Got 40 instead. Reduce",
             ),
             ({"rendering": ["sparse", "dense"]}, "^rendering must be one value for all views, or a list of 3, one for"),
-            ({"rendering": ["sparse", "dense", "few"]}, "^rendering must be 'sparse' or 'dense'; got 'few'"),
+            ({"rendering": ["sparse", "dense", "few"]}, "^rendering must be one of 'auto', 'sparse', 'joint', 'dense'; got 'few'"),
             ({"kernel": ["linear", "rbf"]}, r"^kernel must be one value for all views, or a list of 3, .*; got \['lin"),
             (
                 {"scale": ("rows",) * 4},
@@ -564,7 +566,7 @@ class TestInput:
             ),
             ({"scale": ["rows", "rows", "unit"]}, "^scale must be .*; got 'unit'"),
             ({"mu": [1, 2, 3]}, r'^mu must be "auto", "auto\*FACTOR" or a number .*; got \[1, 2, 3\]'),
-            ({"mu": 0.1, "rendering": ["dense"] * 3}, '^mu is for rendering="sparse"; got 0.1 with "dense": drop it'),
+            ({"mu": 0.1, "rendering": ["dense"] * 3}, '^mu is for a rendering that selects features; got 0.1 with "dense": drop it'),
             ({"kernel": "precomputed"}, r"^view 1 must be a square kernel matrix .*; got shape \(40, 30\)"),
             (
                 {"kernel": ["linear", "linear", "precomputed"], "scale": "columns"},

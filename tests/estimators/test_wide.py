@@ -65,4 +65,5 @@ def test_no_copy_of_the_whole(settings, mapped, tmp_path, monkeypatch):
     SparseCCA(2, **settings).fit(X, Y)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 0.75 * X.nbytes
+    # a copy alone would take 1.0; vectors over all features, of which folds have their own, take the rest
+    assert peak < 0.9 * X.nbytes

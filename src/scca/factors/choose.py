@@ -175,7 +175,7 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
 
     Features, factors and weights are learnt from four fifths of the samples, round after round with fewer features, and
     the mates of the others are searched among all. With few components mates have ranks of all sizes, and the mean of 1
-    / rank would tell little; so the share is decided on by the mean of rank^-1/4. A share loses nothing measurable if
+    / rank would tell little; so the share is decided on by the mean of rank^-1/4, by the place of scores. A share loses nothing measurable if
     this is at most one standard error (of the difference, sample by sample) below that of the best share, and so it is
     for every larger share down from the best. Between two shares that were tried, the loss is interpolated. With many
     samples, about 1,000 of them are left out in all. None with too few samples to leave any out.
@@ -192,7 +192,7 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
             return from_checkpoint(  # each part has a name, since the steps of all are stored in any order
                 f"part {number + 1}",
                 lambda: _ranks(given, tests[number], reading, n_features, choice),
-                lambda found: {"ranks": np.array(found).reshape(len(found), -1, len(tests[number]))},
+                lambda found: {"ranks": np.array(found).reshape(len(found), 2, -1, len(tests[number]))},
                 lambda stored: list(stored["ranks"]),
             )
 
@@ -201,14 +201,14 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     n_rounds = min(map(len, found))
     if not n_rounds:
         return None
-    ranks = [np.array(part[:n_rounds]) for part in found]  # rounds x pairs of views x samples left out
+    ranks = [np.array(part[:n_rounds]) for part in found]  # rounds x 2 x pairs of views x samples left out
     if len(ranks) == 1:  # two halves, so that the share is decided on other samples than those that it is tried on
-        ranks, tests = [ranks[0][:, :, ::2], ranks[0][:, :, 1::2]], [tests[0][::2], tests[0][1::2]]
+        ranks, tests = [ranks[0][..., ::2], ranks[0][..., 1::2]], [tests[0][::2], tests[0][1::2]]
     shares = _shares(given, n_features, choice)[:n_rounds]
-    precisions = [np.mean(1.0 / part, axis=1) for part in ranks]
+    precisions = [np.mean(1.0 / part[:, 0], axis=1) for part in ranks]
     with_all, of_samples = np.concatenate([part[0] for part in precisions]), groups.chosen(np.concatenate(tests))
     if n_features is None:
-        nearness = [np.mean(part**-constants.BUDGET_POWER, axis=1) for part in ranks]
+        nearness = [np.mean(part[:, 1] ** -constants.BUDGET_POWER, axis=1) for part in ranks]
         share = _smallest_share(shares, np.hstack(nearness), of_samples)
         with_share = np.concatenate(
             [
@@ -296,7 +296,10 @@ def _ranks(
 
 
 def _ranks_of_mates(now: Round, given: Views, train: AllBut, test: np.ndarray) -> np.ndarray:
-    """The ranks of the mates of the samples `test` among these and training samples, a row for each pair of views."""
+    """The ranks of the mates of the samples `test` among these and training samples, for each pair of views.
+
+    By the angle between scores, as mates are found, and by the place of scores.
+    """
     views = now.prepared.views
     weights = joint_weights(views, now.scores, [now.choice.ridge(view) for view in views])
     spaced = np.unique(np.linspace(0, len(given) - 1, constants.BUDGET_CANDIDATES).astype(int))
@@ -307,12 +310,23 @@ def _ranks_of_mates(now: Round, given: Views, train: AllBut, test: np.ndarray) -
         [project(*samples) for project, samples in zip(projectors, given.held_out(chosen, training), strict=True)]
         for chosen in (test, rows)
     )
-    return np.array(
-        [
-            ranks_among(queries[u], np.vstack([queries[v], others[v]]))
-            for u, v in permutations(range(len(views)), 2)
-        ]
-    )
+    pairs = list(permutations(range(len(views)), 2))
+    by_angle = [ranks_among(queries[u], np.vstack([queries[v], others[v]])) for u, v in pairs]
+    near, far = _with_a_constant(queries, others)
+    by_place = [ranks_among(near[u], np.vstack([near[v], far[v]])) for u, v in pairs]
+    return np.array([by_angle, by_place])
+
+
+def _with_a_constant(queries: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
+    """Scores of c components, of a mean square of 1, with another coordinate that is 1 / c for all samples.
+
+    A single component leaves no angle but its sign; the cosine of two such scores tells how far apart they are.
+    """
+    sizes = [np.sqrt(np.mean(np.sum(each**2, axis=1))) or 1.0 for each in others]
+    return [
+        [np.insert(each / size, 0, 1.0 / each.shape[1], axis=1) for each, size in zip(side, sizes, strict=True)]
+        for side in (queries, others)
+    ]
 
 
 def _share_of_others(
@@ -326,7 +340,7 @@ def _share_of_others(
 
 def _is_hopeless(ranks: Sequence[np.ndarray], groups: Groups) -> bool:
     """Whether the last round loses so much that fewer features are not worth trying."""
-    nearness = [np.mean(each**-constants.BUDGET_POWER, axis=0) for each in ranks]
+    nearness = [np.mean(each[1] ** -constants.BUDGET_POWER, axis=0) for each in ranks]
     best = max(nearness, key=np.mean)
     lost = best - nearness[-1]
     return bool(lost.mean() > constants.BUDGET_HOPELESS * _error(lost, groups))

@@ -103,7 +103,7 @@ class Fit:
     factors_converged: bool
     unsolved: list[str]
     renderings: list[str]
-    shown: list[sp.csc_array | None]
+    shown: list[sp.csr_array | None]
     prepared: Prepared
     held_out: HeldOut | None = None
 

@@ -67,12 +67,12 @@ class Rendering:
     joint: bool = False
 
     @property
-    def shown(self) -> sp.csc_array | None:
+    def shown(self) -> sp.csr_array | None:
         """The features that represent each factor to a reader, where it weighs more; None where they are those."""
         if not self.joint or not self.selected:
             return None
         weighed = self.weights.any(axis=1)
-        return sp.csc_array(np.column_stack([(result.w != 0.0) & weighed for result in self.selected]))
+        return sp.csr_array(np.column_stack([(result.w != 0.0) & weighed for result in self.selected]))
 
 
 def refit(
