@@ -25,6 +25,7 @@ where it was interrupted.
 `python -m benchmarks unchanged --before FOLDER [--corpus A B]`: answers and times beside those of an earlier version.
 `python -m benchmarks views`: planted factors found with three views and with two, and the time of a fit to each.
 `python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
+`python -m benchmarks words --list FILE [--splits N]`: the default text model beside kernel CCA with all words.
 `python -m benchmarks wide [--features M]`: time and memory of wide dense views, in memory and in files.
 """
 
@@ -67,6 +68,7 @@ from . import (
     vectors,
     views,
     wide,
+    words,
 )
 from ._page import write_page
 from ._results import Results, about
@@ -108,13 +110,17 @@ def main() -> None:
         "views": lambda: views.run(arguments.quick),
         "million": lambda: million.run(arguments.corpus, arguments.pairs, arguments.components),
         "wide": lambda: wide.run(arguments.features),
+        "words": lambda: words.run(arguments.list, arguments.splits, arguments.only),
     }
     known = ["growth", *tables, *runs]
     unknown = [name for name in arguments.names if name not in known]
     if unknown:
         _parser().error(f"no benchmark named {', '.join(unknown)}; choose from {', '.join(known)}")
-    if "leave-out" in arguments.names and arguments.list is None:
-        _parser().error("leave-out needs --list FILE: family, name, two files and lines a document, separated by tabs")
+    listing = [name for name in ("leave-out", "words") if name in arguments.names]
+    if listing and arguments.list is None:
+        _parser().error(
+            f"{listing[0]} needs --list FILE: family, name, two files and lines a document, separated by tabs"
+        )
     if "unchanged" in arguments.names and arguments.before is None:
         _parser().error("unchanged needs --before FOLDER: a checkout of the version to compare with")
     if "vectors" in arguments.names and arguments.vectors is None:
@@ -175,7 +181,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
         "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, "
-        "retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, views, wide",
+        "retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, views, wide, words",
     )
     parser.add_argument(
         "--quick",
@@ -205,15 +211,17 @@ def _parser() -> argparse.ArgumentParser:
         "--tables", type=Path, nargs="+", metavar="FILE", help=".npz files of views, for 'honesty', 'scaling'"
     )
     parser.add_argument("--views", type=int, choices=(2, 3), help="of the made-up data of 'honesty' (both)")
-    parser.add_argument("--splits", type=int, default=5, help="of the tables of 'scaling'")
+    parser.add_argument("--splits", type=int, default=5, help="of the tables of 'scaling', of the corpora of 'words'")
     parser.add_argument("--components", type=int, default=100, help="of the model of 'million'")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4], help="of 'cluster', one fit each")
     parser.add_argument("--texts", type=Path, nargs="+", metavar="FILE", help="line-aligned files of 'trilingual'")
-    parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', one per line")
+    parser.add_argument("--list", type=Path, metavar="FILE", help="corpora of 'leave-out', 'words', one per line")
     parser.add_argument("--short", action="store_true", help="2,000 pairs and 100 factors for 'factors'")
     parser.add_argument("--show", type=int, default=0, help="components that 'readability' and 'vectors' print")
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="the earlier version for 'unchanged'")
-    parser.add_argument("--only", default="", metavar="TEXT", help="settings of 'unchanged' with this in their name")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="settings of 'unchanged', 'words' with this in their name"
+    )
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="NumPy array (.npy) for 'vectors'")
     parser.add_argument("--features", type=int, default=500_000, help="features of X for 'wide' (%(default)s)")
     return parser

@@ -1,5 +1,6 @@
 """Paired documents of a benchmark about quality, and random splits of them as vectors."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ from scca.datasets import load_trilingual
 from scca.readers import read_pairs
 from scca.text import TextVectorizer
 
-__all__ = ["Texts", "Vectors", "split_vectors", "texts_of"]
+__all__ = ["Corpus", "Texts", "Vectors", "listed_corpora", "split_vectors", "texts_of"]
 
 Texts = tuple[list[str], list[str]]
 Vectors = list[sp.csr_array]
@@ -24,6 +25,28 @@ def texts_of(paths: tuple[Path, Path] | None, join: int = 1) -> Texts:
     first, second = ([*pairs.documents(side)] for side in (0, 1))
     starts = range(0, len(first) - join + 1, join)
     return [" ".join(first[i : i + join]) for i in starts], [" ".join(second[i : i + join]) for i in starts]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus of a list: its family, its name, its two line-aligned files, and how many lines make a document."""
+
+    family: str
+    name: str
+    paths: tuple[Path, Path]
+    join: int
+
+    def texts(self) -> Texts:
+        return texts_of(self.paths, self.join)
+
+
+def listed_corpora(listed: Path) -> list[Corpus]:
+    """A line of the list has, separated by tabs: family, name, two files (relative to the list), lines a document."""
+    corpora = []
+    for line in filter(str.strip, listed.read_text(encoding="utf-8").splitlines()):
+        family, name, first, second, join = line.split("\t")
+        corpora.append(Corpus(family, name, (listed.parent / first, listed.parent / second), int(join)))
+    return corpora
 
 
 def split_vectors(texts: Texts, n: int, seed: int, n_test: int = 500) -> tuple[Vectors, Vectors]:

@@ -3,7 +3,6 @@
 import contextlib
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from unittest import mock
@@ -13,7 +12,7 @@ import numpy as np
 from scca import SparseCCA
 
 from ._table import print_table
-from ._texts import Vectors, split_vectors, texts_of
+from ._texts import Corpus, Vectors, listed_corpora, split_vectors
 from .factors import best_kernel_cca, plain_idf, reading
 
 __all__ = ["run"]
@@ -26,7 +25,9 @@ _CONSTANTS: dict[str, tuple] = {
     "scca.factors.constants.RIDGE": (0.25, 0.1, 0.6),
     "scca.factors.constants.MOST_POWER": (0.25, 0.15, 0.4),
     "scca.factors.constants.LEAST_R2": (0.02, 0.005, 0.08),
-    "scca.factors.constants.BUDGET_WORTH": (0.85, 0.75, 0.95),
+    "scca.factors.constants.BUDGET_ERRORS": (1.0, 0.5, 2.0),
+    "scca.factors.constants.LEAST_BUDGET": (0.15, 0.1, 0.2),
+    "scca.factors.constants.JOINT_RIDGE": (0.25, 0.12, 0.5),
     "scca.factors.constants.ROW_DAMPING": (0.1, 0.03, 0.3),
     "idf": ("smooth", "plain"),
 }
@@ -38,23 +39,15 @@ Constants = dict[str, object]
 Splits = dict[str, tuple[Vectors, Vectors]]  # of one corpus, by the kind of idf
 
 
-@dataclass(frozen=True)
-class _Corpus:
-    family: str
-    name: str
-    paths: tuple[Path, Path]
-    join: int
-
-
 def run(listed: Path) -> None:
     """For each corpus of a list, the error with constants chosen on the other families, and with the shipped ones.
 
     One constant at a time is changed from its shipped value; of its values, the one with the least mean log error over
     the corpora of the other families is chosen, and a corpus is then fitted with all that were chosen without it.
 
-    A line of the list has, separated by tabs: family, name, two files (relative to the list), lines a document.
+    A line of the list is described at `listed_corpora`.
     """
-    corpora = [_corpus(line, listed.parent) for line in listed.read_text(encoding="utf-8").splitlines() if line.strip()]
+    corpora = listed_corpora(listed)
     for n, n_components in _SIZES:
         splits = {corpus: found for corpus in corpora if (found := _splits(corpus, n)) is not None}
         errors = {corpus: _errors(found, n_components) for corpus, found in splits.items()}
@@ -74,13 +67,8 @@ def run(listed: Path) -> None:
         )
 
 
-def _corpus(line: str, folder: Path) -> _Corpus:
-    family, name, first, second, join = line.split("\t")
-    return _Corpus(family, name, (folder / first, folder / second), int(join))
-
-
-def _splits(corpus: _Corpus, n: int) -> Splits | None:
-    texts = texts_of(corpus.paths, corpus.join)
+def _splits(corpus: Corpus, n: int) -> Splits | None:
+    texts = corpus.texts()
     if n + 100 > len(texts[0]):
         return None
     smooth = split_vectors(texts, n, _SEED)

@@ -381,7 +381,8 @@ class TestFactorsOnly:
     @pytest.mark.parametrize("value", [*ODD, None])
     def test_rendering(self, X, Y, value):
         with pytest.raises(
-            ValueError, match=f"^(rendering must be one of 'auto', 'sparse', 'joint', 'dense'; got|{WRONG_LENGTH.format('rendering')})"
+            ValueError,
+            match=f"^(rendering must be one of 'auto', 'sparse', 'joint', 'dense'; got|{WRONG_LENGTH.format('rendering')})",
         ):
             factors(1, rendering=value).fit(X, Y)
 

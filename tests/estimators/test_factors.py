@@ -409,7 +409,9 @@ class TestEdges:
 
 
 def test_a_penalty_without_selection_is_refused(pairs):
-    with pytest.raises(ValueError, match='mu is for a rendering that selects features; got .auto.2. with "dense": drop it'):
+    with pytest.raises(
+        ValueError, match='mu is for a rendering that selects features; got .auto.2. with "dense": drop it'
+    ):
         factors(2, rendering="dense", mu="auto*2").fit(*pairs)
 
 
@@ -429,6 +431,8 @@ def test_the_automatic_ridge_grows_with_many_samples(n, ridge):
 
 @pytest.mark.parametrize(("name", "value"), [("tol", 1e-3), ("max_iter", 7)])
 def test_effort_of_the_convex_problems_is_refused_where_there_are_none(pairs, name, value):
-    with pytest.raises(ValueError, match=f'{name} is for a rendering that selects features; got .* with "dense": leave it at'):
+    with pytest.raises(
+        ValueError, match=f'{name} is for a rendering that selects features; got .* with "dense": leave it at'
+    ):
         factors(2, rendering="dense", **{name: value}).fit(*pairs)
     factors(2, rendering=("dense", "sparse"), **{name: value}).fit(*pairs)

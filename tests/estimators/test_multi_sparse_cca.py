@@ -558,7 +558,10 @@ class TestInput:
                 "^`n_components` upper bound is n_samples - 1=39. Got 40 instead. Reduce",
             ),
             ({"rendering": ["sparse", "dense"]}, "^rendering must be one value for all views, or a list of 3, one for"),
-            ({"rendering": ["sparse", "dense", "few"]}, "^rendering must be one of 'auto', 'sparse', 'joint', 'dense'; got 'few'"),
+            (
+                {"rendering": ["sparse", "dense", "few"]},
+                "^rendering must be one of 'auto', 'sparse', 'joint', 'dense'; got 'few'",
+            ),
             ({"kernel": ["linear", "rbf"]}, r"^kernel must be one value for all views, or a list of 3, .*; got \['lin"),
             (
                 {"scale": ("rows",) * 4},
@@ -566,7 +569,10 @@ class TestInput:
             ),
             ({"scale": ["rows", "rows", "unit"]}, "^scale must be .*; got 'unit'"),
             ({"mu": [1, 2, 3]}, r'^mu must be "auto", "auto\*FACTOR" or a number .*; got \[1, 2, 3\]'),
-            ({"mu": 0.1, "rendering": ["dense"] * 3}, '^mu is for a rendering that selects features; got 0.1 with "dense": drop it'),
+            (
+                {"mu": 0.1, "rendering": ["dense"] * 3},
+                '^mu is for a rendering that selects features; got 0.1 with "dense": drop it',
+            ),
             ({"kernel": "precomputed"}, r"^view 1 must be a square kernel matrix .*; got shape \(40, 30\)"),
             (
                 {"kernel": ["linear", "linear", "precomputed"], "scale": "columns"},

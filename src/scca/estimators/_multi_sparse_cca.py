@@ -349,7 +349,9 @@ class MultiSparseCCA(ViewsEstimator):
         if not all(dense):
             return effort
         if not (isinstance(self.mu, str) and self.mu == "auto"):
-            raise ValueError(f'mu is for a rendering that selects features; got {shown(self.mu)} with "dense": drop it.')
+            raise ValueError(
+                f'mu is for a rendering that selects features; got {shown(self.mu)} with "dense": drop it.'
+            )
         for name, usual in _USUAL_EFFORT.items():
             if effort[name] != usual:
                 raise ValueError(

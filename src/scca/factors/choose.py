@@ -108,9 +108,7 @@ class Round:
         noise; there what the other views predict of a feature on samples left out, R^2, counts more: the part is
         multiplied by exp(300 R^2 / c^2 min(1, 100 / n)^2) for c factors. Of equal features the first are kept.
         """
-        kept = [
-            self.prepared.kept[v] if size is None else self._leading(v, size) for v, size in enumerate(sizes)
-        ]
+        kept = [self.prepared.kept[v] if size is None else self._leading(v, size) for v, size in enumerate(sizes)]
         return Round(reading_only(self.prepared, kept), self.choice, self._found[1])
 
     def _leading(self, v: int, size: int) -> np.ndarray:

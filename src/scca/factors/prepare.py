@@ -143,7 +143,11 @@ class Prepared:
     def n_read(self) -> list[int]:
         """The number of features of each view that are read; of samples, for a kernel."""
         return [
-            len(features) if features is not None else len(view.varying) if isinstance(view, PrimalView) else view.shape[1]
+            len(features)
+            if features is not None
+            else len(view.varying)
+            if isinstance(view, PrimalView)
+            else view.shape[1]
             for features, view in zip(self.kept, self.unweighted, strict=True)
         ]
 

@@ -226,7 +226,9 @@ def _evidence(estimator: Any) -> Evidence:
         verdict=getattr(estimator, "verdict_", None),
         n_folds=getattr(estimator, "n_folds_", None),
         mates_kept=getattr(estimator, "mates_kept_", None),
-        mates_kept_interval=_finite(getattr(estimator, "mates_kept_interval_", np.full((1, 2), np.nan)).reshape(1, 2), 0),
+        mates_kept_interval=_finite(
+            getattr(estimator, "mates_kept_interval_", np.full((1, 2), np.nan)).reshape(1, 2), 0
+        ),
     )
 
 

@@ -262,7 +262,9 @@ class SparseCCACV(_Search, SparseCCA):  # type: ignore[misc]
         return self._fit_pair(X, Y, groups)
 
     def _candidates(self) -> list[Multipliers]:
-        no_mu = "the dense rendering, which has no penalties" if all(each == "dense" for each in self._renderings()) else ""
+        no_mu = (
+            "the dense rendering, which has no penalties" if all(each == "dense" for each in self._renderings()) else ""
+        )
         mus = _multipliers_to_try(self.mu_factors, "mu_factors", _MU_FACTORS, no_mu)
         ridges = _multipliers_to_try(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, "")
         return [{"mu": mu, "ridge": ridge} for mu, ridge in product(mus, ridges)]
