@@ -92,17 +92,16 @@ class _KernelCurves:
 
     def __init__(self, training: Views, unseen: Views, n_components: int):
         self._training, self._unseen, self._n_components = training, unseen, n_components
-        self._curves: dict[float, Curve] = {}
+        self._scores: dict[float, Scores] = {}
 
     def __call__(self, regularization: Callable[[int], float]) -> Curve:
-        chosen = [self._of(regularization(j)) for j in range(1, self._n_components + 1)]
-        return {name: [curve[name][j] for j, curve in enumerate(chosen)] for name in ("a_to_b", "b_to_a")}
+        errors = [_errors(self._of(regularization(j)), j) for j in range(1, self._n_components + 1)]
+        return _transposed(errors)
 
-    def _of(self, r: float) -> Curve:
-        if r not in self._curves:
-            model = _kernel_cca(self._training, self._n_components, r)
-            self._curves[r] = _curve(_scores(model, self._unseen), self._n_components)
-        return self._curves[r]
+    def _of(self, r: float) -> Scores:
+        if r not in self._scores:
+            self._scores[r] = _scores(_kernel_cca(self._training, self._n_components, r), self._unseen)
+        return self._scores[r]
 
 
 def _kernel_cca(training: Views, n_components: int, r: float) -> KernelCCA:
@@ -141,12 +140,17 @@ def _curve(scores: Scores, length: int, start: int | None = 1) -> Curve:
     """
     available = scores[0].shape[1]
     counts = [available] if start is None else range(start, min(length, available) + 1)
-    curve: Curve = {"a_to_b": [], "b_to_a": []}
-    for j in counts:
-        found = average_precision(scores[0][:, :j], scores[1][:, :j])
-        curve["a_to_b"].append(1.0 - found.a_to_b)
-        curve["b_to_a"].append(1.0 - found.b_to_a)
-    return {name: list(_extended(values, length)) for name, values in curve.items()}
+    return _transposed(list(_extended([_errors(scores, j) for j in counts], length)))
+
+
+def _errors(scores: Scores, j: int) -> tuple[float, float]:
+    """Errors of both directions with the first `j` projections, or with all if fewer exist."""
+    found = average_precision(scores[0][:, :j], scores[1][:, :j])
+    return 1.0 - found.a_to_b, 1.0 - found.b_to_a
+
+
+def _transposed(errors: list[tuple[float, float]]) -> Curve:
+    return {"a_to_b": [error for error, _ in errors], "b_to_a": [error for _, error in errors]}
 
 
 def _used(weights: np.ndarray, length: int) -> list[int]:
