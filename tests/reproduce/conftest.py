@@ -30,5 +30,12 @@ def corpus(texts):
 @pytest.fixture(scope="session")
 def settings():
     return Settings(
-        seed=5, splits=3, n_penalties=25, varied=4, regularizations=(0.03, 0.3, 1.0), folds=3, sizes=(Size(9, 11),)
+        seed=5,
+        splits=3,
+        n_penalties=25,
+        varied=4,
+        regularizations=(0.03, 0.3, 1.0),
+        folds=3,
+        projections=(2, 5, 50),
+        sizes=(Size(9, 11),),
     )

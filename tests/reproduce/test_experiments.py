@@ -6,9 +6,10 @@ from oracles import prepare
 from sklearn.linear_model import Lasso
 from sklearn.model_selection import KFold
 
-from scca import AnchoredCCA, KernelCCA
+from scca import AnchoredCCA, KernelCCA, SparseCCA
+from scca.datasets import load_trilingual
 from scca.readers import PairedText
-from scca.reproduce import Size, count_corpus
+from scca.reproduce import Settings, Size, count_corpus
 from scca.reproduce._experiments import METHODS
 from scca.reproduce._generated_words import VARIATIONS, generate_path, generate_varied, generate_words, left_out
 from scca.reproduce._retrieval import random_split, retrieve
@@ -92,8 +93,6 @@ def test_table1_counts_the_words_of_every_left_out_pair(texts, corpus, settings,
 
 def test_least_squares_uses_every_word_when_words_outnumber_documents(texts):
     few = count_corpus(PairedText.of(texts[0][:9], texts[1][:9]), "few")
-    from scca.reproduce import Settings
-
     for row in generate_words(few, Settings(), 0, [0, 4])["rows"]:
         train = [text for i, text in enumerate(texts[0][:9]) if i != row["document"]]
         assert row["least_squares"] == len(TextVectorizer().fit(train).words_)
@@ -148,6 +147,39 @@ def test_retrieval_is_that_of_models_with_as_many_components(texts, corpus, sett
         similar.append(centred / np.linalg.norm(centred, axis=1)[:, None] @ prepare(learnt).T)
     unlearnt = [found["no-learning"][way][0] for way in ("a_to_b", "b_to_a")]
     np.testing.assert_allclose(unlearnt, errors(*similar), atol=1e-12)
+
+
+def test_shared_factors_learn_from_the_same_vectors_for_each_number_of_projections(texts, corpus, settings):
+    size = Size(9, 11)
+    found = retrieve(corpus, settings, size, 1)
+    shared, words = found["methods"]["shared"], found["words"]["shared"]
+    assert shared["projections"] == [2, 5, 8]  # those of the settings that 9 documents allow, and the most
+    train, test = random_split(len(corpus), size, settings.seed, 1)
+    (X, X_new), (Y, Y_new) = (tfidf(side, train, test) for side in texts)
+    for j, *curves, n_words in zip(shared["projections"], shared["a_to_b"], shared["b_to_a"], words, strict=True):
+        model = SparseCCA(j, scale="rows", held_out=0).fit(X, Y)
+        np.testing.assert_allclose(curves, errors(*model.transform_pair(X_new, Y_new)), atol=1e-12)
+        assert n_words == np.count_nonzero(model.x_weights_.any(axis=1))
+    assert found["documents"].keys() == {"scca"}  # both views are read by words
+
+
+def test_shared_factors_are_what_the_package_does_by_default():
+    trilingual = load_trilingual()
+    built_in = count_corpus(PairedText.of(trilingual.en, trilingual.fr, ("en", "fr")), "built-in")
+    settings, size = Settings(projections=(3,), regularizations=(0.03,), folds=2), Size(30, 20)
+    found = retrieve(built_in, settings, size, 0)
+    train, test = random_split(len(built_in), size, settings.seed, 0)
+    (X, X_new), (Y, Y_new) = (built_in.vectors(side, train, test) for side in (0, 1))
+    shared = found["methods"]["shared"]
+    assert shared["projections"] == [3, 29]
+    for i, j in enumerate(shared["projections"]):
+        model = SparseCCA(j, held_out=0).fit(X, Y)
+        x_scores, y_scores = model.transform_pair(X_new, Y_new)
+        np.testing.assert_allclose([shared["a_to_b"][i], shared["b_to_a"][i]], errors(x_scores, y_scores), atol=1e-12)
+        # words without a weight are not read: without them the scores are the same
+        read = model.x_weights_.any(axis=1)
+        assert found["words"]["shared"][i] == np.count_nonzero(read)
+        np.testing.assert_array_equal(model.transform(X_new.multiply(read).tocsr()), x_scores)
 
 
 def test_regularization_is_chosen_on_held_out_training_pairs_alone(texts, corpus, settings):

@@ -99,6 +99,17 @@ def test_a_folder_of_another_run_is_refused_and_kept(tmp_path, corpus, settings)
         reproduce(tmp_path / "file", corpus, corpus, settings)
 
 
+def test_a_run_from_before_there_were_shared_factors_is_refused(tmp_path, corpus, settings):
+    """Its finished splits have no curve of shared factors."""
+    folder = tmp_path / "r"
+    reproduce(folder, corpus, corpus, settings, only=["figure1"])
+    manifest = json.loads((folder / "manifest.json").read_text())
+    del manifest["settings"]["projections"]
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match=r"holds a run with other projections \(None there, \[2, 5, 50\] here\)"):
+        reproduce(folder, corpus, corpus, settings)
+
+
 def test_what_cannot_be_done_is_refused(tmp_path, corpus):
     with pytest.raises(ValueError, match="no experiment 'figure9'; choose from figure1, table1"):
         reproduce(tmp_path / "r", corpus, corpus, Settings(), only=["figure9"])
@@ -113,6 +124,8 @@ def test_what_cannot_be_done_is_refused(tmp_path, corpus):
             parse_size(wrong)
     with pytest.raises(ValueError, match="frequencies must be 'training' or 'corpus'; got 'test'"):
         Settings(frequencies="test")
+    with pytest.raises(ValueError, match="projections must be .*; got 0"):
+        Settings(projections=(5, 0))
     assert not (tmp_path / "r").exists()
 
 
@@ -148,6 +161,24 @@ def test_spreads_are_those_of_the_splits(done, settings):
     row = next(row for row in rows if row["method"] == "kcca" and row["projections"] == "4")
     assert float(row["error"]) == panel["methods"]["kcca"]["mean"][3]
     assert float(row["second_to_first"]) == panel["methods"]["kcca"]["b_to_a"]["mean"][3]
+    shared = panel["methods"]["shared"]
+    found = [(int(row["projections"]), float(row["error"])) for row in rows if row["method"] == "shared"]
+    assert found == list(zip(shared["projections"], shared["mean"], strict=True))
+    for theirs in ("kcca", "kcca-tuned"):
+        ours, other = (
+            np.array([np.mean([s["methods"][name]["a_to_b"], s["methods"][name]["b_to_a"]], axis=0) for s in splits])
+            for name in ("shared", theirs)
+        )
+        differences = ours - other[:, np.array(shared["projections"]) - 1]  # with as many projections
+        difference = panel["differences"]["shared"][theirs]
+        np.testing.assert_allclose(difference["mean"], differences.mean(axis=0), rtol=1e-6, atol=1e-12)
+        expected = differences.std(axis=0, ddof=1) / np.sqrt(settings.splits)
+        np.testing.assert_allclose(difference["standard_error"], expected, rtol=1e-6, atol=1e-12)
+    rows = list(csv.DictReader((done.folder / "extra-sparsity.csv").open()))
+    words = done.data["extra-sparsity"]["panels"][0]["words"]["shared"]
+    found = [(int(row["projections"]), float(row["words"])) for row in rows if row["method"] == "shared"]
+    assert found == list(zip(words["projections"], words["mean"], strict=True))
+    assert {(row["method"], row["documents"] == "") for row in rows} == {("scca", False), ("shared", True)}
 
 
 def test_table1_is_the_mean_over_the_left_out(done):
@@ -188,16 +219,18 @@ def test_error_figures_draw_curves_bars_and_the_unlearnt_line(drawn, name):
         for method, label in METHODS.items():
             curve = panel["methods"][method]
             np.testing.assert_array_equal(found[label].get_ydata(), curve["mean"])
-            assert found[label].get_xdata()[-1] == len(curve["mean"])
+            assert list(found[label].get_xdata()) == curve["projections"]
+        assert len(panel["methods"]["shared"]["projections"]) < len(panel["methods"]["scca"]["projections"])
+        assert found[METHODS["shared"]].get_marker() == "o"  # few points are shown as points
         assert set(found["no learning: similarities"].get_ydata()) == {panel["no-learning"]["mean"][0]}
         bars = [collection for collection in axes.collections if hasattr(collection, "get_segments")]
         assert len(bars) == len(METHODS)
         for method, drawn_bars in zip(METHODS, bars, strict=True):
             curve = panel["methods"][method]
             for (x, low), (_, high) in drawn_bars.get_segments():
-                j = round(x) - 1
-                assert (low + high) / 2 == pytest.approx(curve["mean"][j])
-                assert (high - low) / 2 == pytest.approx(curve["std"][j])
+                i = curve["projections"].index(round(x))
+                assert (low + high) / 2 == pytest.approx(curve["mean"][i])
+                assert (high - low) / 2 == pytest.approx(curve["std"][i])
 
 
 def test_sparsity_figures_draw_both_counts_and_all_there_is(drawn):
@@ -209,6 +242,8 @@ def test_sparsity_figures_draw_both_counts_and_all_there_is(drawn):
         found = lines(axes)
         for method, used in panel[name].items():
             np.testing.assert_array_equal(found[METHODS[method]].get_ydata(), used["mean"])
+            assert list(found[METHODS[method]].get_xdata()) == used["projections"]
+        assert (METHODS["shared"] in found) == (name == "words")
         everything = axes.lines[-1]
         assert everything.get_label().startswith("kernel CCA")
         assert set(everything.get_ydata()) == {full}
@@ -231,22 +266,37 @@ def test_table1_is_drawn_with_all_pairs_and_all_variations(drawn):
     assert [bar.get_width() for bar in bars.patches] == [v["ratio"]["mean"] for v in data["variations"][::-1]]
 
 
-def panel(scca, kcca, error=0.001):
-    curves = {name: {"mean": values, "std": [0.0] * len(values)} for name, values in (("scca", scca), ("kcca", kcca))}
-    difference = {
-        "mean": [a - b for a, b in zip(scca, kcca, strict=True)],
-        "standard_error": [error] * len(scca),
+def panel(scca, kcca, error=0.001, shared=None):
+    """The numbers of a figure for 1, 2, ... projections; shared factors have only some of them."""
+    shared = shared or {1: scca[0]}
+    given = {"scca": dict(enumerate(scca, 1)), "kcca": dict(enumerate(kcca, 1)), "shared": shared}
+    curves = {
+        name: {"projections": list(curve), "mean": list(curve.values()), "std": [0.0] * len(curve)}
+        for name, curve in given.items()
     }
+    differences = {}
+    for ours in ("scca", "shared"):
+        difference = {
+            "projections": list(given[ours]),
+            "mean": [value - given["kcca"][j] for j, value in given[ours].items()],
+            "standard_error": [error] * len(given[ours]),
+        }
+        differences[ours] = {"kcca": difference, "kcca-tuned": difference}
     return {
         "train": 4,
         "test": 9,
         "methods": curves | {"kcca-tuned": curves["kcca"]},
-        "differences": {"scca": {"kcca": difference, "kcca-tuned": difference}},
+        "differences": differences,
     }
 
 
+def claims(name, panels, of_paper=True):
+    found = compare({name: {"panels": panels}})
+    return [claim for claim in found if (claim.paper != "not in the paper") == of_paper]
+
+
 def verdicts(name, panels):
-    return {claim.verdict for claim in compare({name: {"panels": panels}})}
+    return {claim.verdict for claim in claims(name, panels)}
 
 
 def test_verdicts_follow_the_numbers():
@@ -260,3 +310,39 @@ def test_verdicts_follow_the_numbers():
     assert {claim.verdict for claim in compare({"table1": table})} == {"holds"}
     table = {"directions": [ratio | {"automatic": {"mean": 3.4, "std": 0.5}}]}
     assert [claim.verdict for claim in compare({"table1": table})] == ["does not hold", "holds"]
+
+
+@pytest.mark.parametrize("name", ["figure2", "figure4"])
+def test_shared_factors_are_compared_where_they_were_fitted(name):
+    curve = panel([0.9] * 9, [0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.15, 0.1], shared={1: 0.7, 4: 0.505, 5: 0.5, 9: 0.2})
+    for claim in claims(name, [curve], of_paper=False):
+        assert claim.where == name.replace("figure", "Figure ")
+        assert claim.found.startswith(
+            "lower with 1, level with 4, higher with 5 and 9 projections; with 9: error 0.200"
+        )
+        assert claim.verdict == "higher with all"
+    noisy = panel([0.9] * 9, [0.5] * 9, error=0.2, shared={1: 0.7, 9: 0.4})
+    assert {claim.verdict for claim in claims(name, [noisy], of_paper=False)} == {"level with all"}
+
+
+def words_panel(shared):
+    scca = {"projections": [1, 2], "mean": [3.0, 4.0]}
+    return {
+        "train": 4,
+        "test": 9,
+        "languages": ["fr", "en"],
+        "vocabulary": [200.0, 100.0],
+        "words": {"scca": scca, "shared": {"projections": [1, 2], "mean": shared}},
+        "documents": {"scca": scca},
+    }
+
+
+@pytest.mark.parametrize("name", ["figure3", "figure5"])
+def test_words_of_shared_factors_are_counted_beside_all_of_their_language(name):
+    for shared, found, verdict in (
+        ([196.0, 200.0], "196 to 200 of 200 (98 to 100 %)", "nearly all words"),
+        ([50.0, 50.0], "50 of 200 (25 %)", "not all words"),
+        ([10.0, 6.0], "6 to 10 of 200 (3 to 5 %)", "a small share"),
+    ):
+        (claim,) = claims(name, [words_panel(shared)], of_paper=False)
+        assert (claim.found, claim.verdict) == (found, verdict)

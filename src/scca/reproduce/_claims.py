@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Claim", "compare", "plus_minus"]
+__all__ = ["Claim", "between", "compare", "plus_minus", "standings"]
 
+_NOT_IN_PAPER = "not in the paper"
 _LEVEL = 0.01  # errors that differ by less are level, whatever their noise
+_STANDINGS = ("lower", "level", "higher")
 _KERNEL_METHODS = {"kcca": "kernel CCA at 0.03", "kcca-tuned": "tuned kernel CCA"}
 
 
@@ -29,9 +31,31 @@ def compare(data: dict[str, dict[str, Any]]) -> list[Claim]:
 
 
 def plus_minus(spread: dict[str, Any], digits: int, j: int | None = None) -> str:
-    """A mean and its standard deviation; of a curve over projections, those at the j-th."""
-    mean, std = (spread[name] if j is None else spread[name][j - 1] for name in ("mean", "std"))
+    """A mean and its standard deviation; of a curve, those with j projections."""
+    i = None if j is None else spread["projections"].index(j)
+    mean, std = (spread[name] if i is None else spread[name][i] for name in ("mean", "std"))
     return f"{mean:.{digits}f} ± {std:.{digits}f}"
+
+
+def between(least: float, most: float) -> str:
+    """Two numbers as a range, or one if they are the same once rounded."""
+    shown = dict.fromkeys(f"{number:,.0f}" for number in (least, most))
+    return " to ".join(shown)
+
+
+def standings(difference: dict[str, Any]) -> str:
+    """With which numbers of projections an error is lower, level or higher than another one, by their difference."""
+    numbers = difference["projections"]
+    by_standing = {name: [j for j in numbers if _standing(difference, j) == name] for name in _STANDINGS}
+    return ", ".join(f"{name} with {_listed(found)}" for name, found in by_standing.items() if found)
+
+
+def _standing(difference: dict[str, Any], j: int) -> str:
+    i = difference["projections"].index(j)
+    mean, noise = difference["mean"][i], 2 * difference["standard_error"][i]  # of the paired difference
+    if abs(mean) <= max(_LEVEL, noise):
+        return "level"
+    return "lower" if mean < 0 else "higher"
 
 
 def _figure1(data: dict[str, Any]) -> Iterator[Claim]:
@@ -61,15 +85,14 @@ def _figure2(data: dict[str, Any]) -> Iterator[Claim]:
         for j in [35, last] if panel["train"] == 50 and last > 35 else [last]:
             for method, name in _KERNEL_METHODS.items():
                 statement = f"sparse CCA level with {name}, {j} projections, {_size(panel)} documents"
-                difference = panel["differences"]["scca"][method]
-                noise = 2 * difference["standard_error"][j - 1]  # of the paired difference
-                is_level = abs(difference["mean"][j - 1]) <= max(_LEVEL, noise)
+                is_level = _standing(panel["differences"]["scca"][method], j) == "level"
                 yield _claim("Figure 2", statement, "level", _both_errors(panel, method, j), is_level)
+    yield from _shared_errors("Figure 2", data)
 
 
 def _figure3(data: dict[str, Any]) -> Iterator[Claim]:
     panel = data["panels"][0]
-    j = min(35, len(panel["words"]["scca"]["mean"]))
+    j = min(35, panel["words"]["scca"]["projections"][-1])
     for name, reported in (("words", 142), ("documents", 42)):
         used = panel[name]["scca"]["mean"][j - 1]
         statement = f"{name} used with {j} projections, {panel['train']} training documents"
@@ -78,6 +101,7 @@ def _figure3(data: dict[str, Any]) -> Iterator[Claim]:
     found = f"{np.mean(panel['vocabulary']):,.0f}"
     statement = "words that kernel CCA uses (mean of both languages)"
     yield Claim("Figure 3", statement, "2,794", found, "the corpus is another one")
+    yield from _shared_words("Figure 3", data)
 
 
 def _figure4(data: dict[str, Any]) -> Iterator[Claim]:
@@ -92,6 +116,7 @@ def _figure4(data: dict[str, Any]) -> Iterator[Claim]:
                 f"at {ahead} of {len(scca)}; with all: {_both_errors(panel, method, len(scca))}",
                 holds=ahead == len(scca),
             )
+    yield from _shared_errors("Figure 4", data)
 
 
 def _figure5(data: dict[str, Any]) -> Iterator[Claim]:
@@ -105,6 +130,36 @@ def _figure5(data: dict[str, Any]) -> Iterator[Claim]:
             "460 of 49,212 (0.9 %)",
             f"{most:.0f} of {total:,.0f} ({100 * most / total:.1f} %)",
             "a small share in both" if most < 0.1 * total else "not a small share here",
+        )
+    yield from _shared_words("Figure 5", data)
+
+
+def _shared_errors(where: str, data: dict[str, Any]) -> Iterator[Claim]:
+    """The errors of shared factors beside those of kernel CCA."""
+    for panel in data["panels"]:
+        for method, name in _KERNEL_METHODS.items():
+            last = panel["methods"]["shared"]["projections"][-1]
+            difference = panel["differences"]["shared"][method]
+            yield Claim(
+                where,
+                f"error of shared factors, compared with {name}, {_size(panel)} documents",
+                _NOT_IN_PAPER,
+                f"{standings(difference)} projections; with {last}: {_both_errors(panel, method, last, 'shared')}",
+                f"{_standing(difference, last)} with all",
+            )
+
+
+def _shared_words(where: str, data: dict[str, Any]) -> Iterator[Claim]:
+    """The words that shared factors read."""
+    for panel in data["panels"]:
+        words, total = panel["words"]["shared"]["mean"], panel["vocabulary"][0]
+        least, most = min(words), max(words)
+        yield Claim(
+            where,
+            f"{panel['languages'][0]} words that shared factors read, {panel['train']} training documents",
+            _NOT_IN_PAPER,
+            f"{between(least, most)} of {total:,.0f} ({between(100 * least / total, 100 * most / total)} %)",
+            "nearly all words" if least >= 0.9 * total else "a small share" if most < 0.1 * total else "not all words",
         )
 
 
@@ -122,9 +177,14 @@ def _claim(where: str, statement: str, paper: str, found: str, holds: bool) -> C
     return Claim(where, statement, paper, found, "holds" if holds else "does not hold")
 
 
-def _both_errors(panel: dict[str, Any], method: str, j: int) -> str:
-    ours, theirs = (plus_minus(panel["methods"][name], 3, j) for name in ("scca", method))
-    return f"error {ours} against {theirs}"
+def _both_errors(panel: dict[str, Any], theirs: str, j: int, ours: str = "scca") -> str:
+    our_error, their_error = (plus_minus(panel["methods"][name], 3, j) for name in (ours, theirs))
+    return f"error {our_error} against {their_error}"
+
+
+def _listed(numbers: list[int]) -> str:
+    *first, last = map(str, numbers)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _size(panel: dict[str, Any]) -> str:

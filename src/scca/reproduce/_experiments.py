@@ -16,9 +16,10 @@ __all__ = ["METHODS", "NAMES", "Experiment", "Task", "paper_experiments"]
 
 NAMES = ("figure1", "table1", "figure2", "figure3", "figure4", "figure5", "extra-errors", "extra-sparsity")
 METHODS = {
-    "scca": "sparse CCA",
+    "scca": "the paper's sparse CCA",
     "kcca": "kernel CCA, regularisation 0.03",
     "kcca-tuned": "kernel CCA, regularisation tuned",
+    "shared": "shared factors (default of scca)",
 }
 
 _DOCUMENTS_PER_TASK = 25  # few, so that a killed run loses little
@@ -166,7 +167,7 @@ class RetrievalError(Retrieval):
         methods = {name: _errors([split["methods"][name] for split in splits]) for name in METHODS}
         differences = {
             ours: {
-                theirs: _paired([_both(s["methods"][ours]) - _both(s["methods"][theirs]) for s in splits])
+                theirs: _paired([s["methods"][ours] for s in splits], [s["methods"][theirs] for s in splits])
                 for theirs in ("kcca", "kcca-tuned")
             }
             for ours in SPARSE
@@ -181,13 +182,13 @@ class RetrievalError(Retrieval):
 
     def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         rows = [
-            _row(panel, name, panel["train"] if name == "no-learning" else j + 1)
+            _row(panel, name, projections)
             | {"error": errors["mean"][j], "std": errors["std"][j]}
             | _mean_and_std("first_to_second", errors["a_to_b"], j)
             | _mean_and_std("second_to_first", errors["b_to_a"], j)
             for panel in data["panels"]
             for name, errors in (panel["methods"] | {"no-learning": panel["no-learning"]}).items()
-            for j in range(len(errors["mean"]))
+            for j, projections in enumerate(errors["projections"])
         ]
         return {"": rows}
 
@@ -198,19 +199,23 @@ class Sparsity(Retrieval):
     def panel(self, splits: Any) -> dict[str, Any]:
         vocabulary = np.mean([split["vocabulary"] for split in splits], axis=0)
         used = {
-            name: {method: _series([split[name][method] for split in splits]) for method in SPARSE}
+            name: {
+                method: _projections([split["methods"][method] for split in splits])
+                | _series([split[name][method] for split in splits])
+                for method in splits[0][name]
+            }
             for name in ("words", "documents")
         }
         return used | {"vocabulary": vocabulary.tolist()}
 
     def tables(self, data: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
         rows = [
-            _row(panel, method, j + 1)
-            | _mean_and_std("words", panel["words"][method], j)
-            | _mean_and_std("documents", panel["documents"][method], j)
+            _row(panel, method, projections)
+            | _mean_and_std("words", words, j)
+            | _mean_and_std("documents", panel["documents"].get(method), j)
             for panel in data["panels"]
-            for method in SPARSE
-            for j in range(len(panel["words"][method]["mean"]))
+            for method, words in panel["words"].items()
+            for j, projections in enumerate(words["projections"])
         ]
         return {"": rows}
 
@@ -259,13 +264,20 @@ def _both(curve: dict[str, Any]) -> np.ndarray:
 
 def _errors(curves: list[dict[str, Any]]) -> dict[str, Any]:
     directions = {name: _series([curve[name] for curve in curves]) for name in ("a_to_b", "b_to_a")}
-    return _series([_both(curve) for curve in curves]) | directions
+    return _projections(curves) | _series([_both(curve) for curve in curves]) | directions
 
 
-def _paired(differences: list[np.ndarray]) -> dict[str, list[float]]:
-    """Mean difference and its standard error."""
-    series = _series(differences)
-    return {"mean": series["mean"], "standard_error": [std / np.sqrt(len(differences)) for std in series["std"]]}
+def _paired(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Mean difference of the errors of two methods and its standard error, for each of our numbers of projections."""
+    at = [theirs[0]["projections"].index(number) for number in ours[0]["projections"]]
+    series = _series([_both(one) - _both(other)[at] for one, other in zip(ours, theirs, strict=True)])
+    errors = [std / np.sqrt(len(ours)) for std in series["std"]]
+    return _projections(ours) | {"mean": series["mean"], "standard_error": errors}
+
+
+def _projections(curves: list[dict[str, Any]]) -> dict[str, list[int]]:
+    """The numbers of projections of a curve, which are the same in all splits."""
+    return {"projections": curves[0]["projections"]}
 
 
 def _columns(rows: list[dict[str, Any]], *names: str) -> list[np.ndarray]:
@@ -298,5 +310,8 @@ def _row(panel: dict[str, Any], method: str, projections: int) -> dict[str, Any]
     return {"train": panel["train"], "test": panel["test"], "method": method, "projections": projections}
 
 
-def _mean_and_std(name: str, series: dict[str, Any], j: int) -> dict[str, float]:
+def _mean_and_std(name: str, series: dict[str, Any] | None, j: int) -> dict[str, float | None]:
+    """Two cells of a row; empty ones if there is no such series."""
+    if series is None:
+        return {name: None, f"{name}_std": None}
     return {name: series["mean"][j], f"{name}_std": series["std"][j]}

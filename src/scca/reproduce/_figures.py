@@ -59,7 +59,7 @@ def _errors(data: dict[str, Any]) -> Any:
             _curve(axes, panel["methods"][name], _METHOD_COLOURS[name], label, linestyle=style, **place)
         _level(axes, panel["no-learning"]["mean"][0], "no learning: similarities")
         axes.set(xlabel="projections", ylabel="average precision error 1 - p", ylim=(0, None))
-        component_axis(axes, max(len(errors["mean"]) for errors in panel["methods"].values()))
+        component_axis(axes, max(errors["projections"][-1] for errors in panel["methods"].values()))
         axes.set_title(_sizes(panel), fontsize=10, color=INK)
     panels[0].legend(frameon=False, fontsize=8)
     return figure
@@ -73,14 +73,15 @@ def _sparsity(data: dict[str, Any]) -> Any:
             ("words", f"{first} words used", panel["vocabulary"][0]),
             ("documents", f"{second} documents used", panel["train"]),
         )
-        for axes, (name, label, total), colour in zip(panels[2 * i :], shown, COLOURS, strict=False):
-            used = panel[name]["scca"]
-            _curve(axes, used, colour, METHODS["scca"])
+        for axes, (name, label, total) in zip(panels[2 * i :], shown, strict=False):
+            curves = panel[name]
+            for method, used in curves.items():
+                _curve(axes, used, _METHOD_COLOURS[method], METHODS[method])
             _level(axes, total, f"kernel CCA: all {total:,.0f}")
             axes.set(xlabel="projections", ylabel=label)
-            component_axis(axes, len(used["mean"]))
+            component_axis(axes, max(used["projections"][-1] for used in curves.values()))
             axes.set_title(_sizes(panel), fontsize=10, color=INK)
-            if total > 5 * max(used["mean"]):
+            if total > 5 * max(max(used["mean"]) for used in curves.values()):
                 axes.set_yscale("log")
             else:
                 axes.set_ylim(0, None)
@@ -98,11 +99,15 @@ def _curve(
     number: int = 0,
     n_curves: int = 1,
 ) -> None:
-    """Means over the number of projections; the error bars of several curves stand side by side."""
-    means, stds = series["mean"], series["std"]
-    numbers = range(1, len(means) + 1)
-    marker = "o" if len(numbers) == 1 else ""
-    axes.plot(numbers, means, marker=marker, color=colour, linewidth=1.6, linestyle=linestyle, label=label)
+    """Means over the number of projections; the error bars of several curves stand side by side.
+
+    A curve that does not have every number of projections is drawn as points; the thin lines between them only lead the
+    eye.
+    """
+    numbers, means, stds = (series[name] for name in ("projections", "mean", "std"))
+    is_complete = len(numbers) == numbers[-1] > 1
+    shape = {"linewidth": 1.6} if is_complete else {"linewidth": 0.8, "marker": "o", "markersize": 5}
+    axes.plot(numbers, means, color=colour, linestyle=linestyle, label=label, **shape)
     step = max(1, len(numbers) // _ERROR_BARS)
     at = slice(number * step // n_curves, None, step)
     bars: dict[str, Any] = {"fmt": "none", "ecolor": colour, "elinewidth": 0.9, "capsize": 2}

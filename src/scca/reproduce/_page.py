@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._pages import render_template
-from ._claims import compare, plus_minus
+from ._claims import between, compare, plus_minus, standings
 from ._experiments import METHODS, Experiment, GenerationPath, RetrievalError, SelectionRatio, Sparsity
 
 __all__ = ["write_pages"]
@@ -190,9 +190,21 @@ def _error_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
         "Average precision error 1 - p (mean ± standard deviation over the splits, both directions averaged) of "
         "finding each test document's mate among all test documents. The regularisation of the tuned kernel CCA is the "
         "one that finds most mates of held-out training pairs, chosen for each number of projections. No learning: "
-        "similarities to the training documents as coordinates."
+        "similarities to the training documents as coordinates.",
+        "Shared factors are what SparseCCA learns by default; they are not in the paper. They learn from the same "
+        "vectors. Each number of projections is a fit of its own, so that their curve has few points; the lines "
+        "between the points only lead the eye.",
+        *map(_shared_sentence, data["panels"]),
     ]
     return text, [_error_table(panel) for panel in data["panels"]]
+
+
+def _shared_sentence(panel: dict[str, Any]) -> str:
+    found = standings(panel["differences"]["shared"]["kcca-tuned"])
+    return (
+        f"With {panel['train']} training documents, the error of shared factors, compared with tuned kernel CCA, is "
+        f"{found} projections."
+    )
 
 
 def _error_table(panel: dict[str, Any]) -> Table:
@@ -202,11 +214,12 @@ def _error_table(panel: dict[str, Any]) -> Table:
     rows = []
     for name, label in METHODS.items():
         errors = panel["methods"][name]
-        rows.append([label, *(plus_minus(errors, 3, j) for j in numbers)])
+        rows.append([label, *_cells(errors, 3, numbers)])
         for direction, way in (("a_to_b", f"{first} to {second}"), ("b_to_a", f"{second} to {first}")):
-            rows.append([f"· {way}", *(f"{errors[direction]['mean'][j - 1]:.3f}" for j in numbers)])
+            by_number = dict(zip(errors["projections"], errors[direction]["mean"], strict=True))
+            rows.append([f"· {way}", *(f"{by_number[j]:.3f}" if j in by_number else "" for j in numbers)])
     rows.append(["median regularisation when tuned", *(f"{panel['median_regularization'][j - 1]:g}" for j in numbers)])
-    rows.append(["no learning", *[""] * (len(numbers) - 1), plus_minus(panel["no-learning"], 3, 1)])
+    rows.append(["no learning", *[""] * (len(numbers) - 1), plus_minus(panel["no-learning"], 3, panel["train"])])
     return Table(header, rows)
 
 
@@ -216,19 +229,41 @@ def _sparsity_content(data: dict[str, Any]) -> tuple[list[str], list[Table]]:
         numbers = _shown_projections(panel["words"]["scca"])
         (first, second), totals = panel["languages"], (f"{panel['vocabulary'][0]:,.0f}", str(panel["train"]))
         rows = [
-            [label, *(plus_minus(panel[name]["scca"], 0, j) for j in numbers), total]
+            [f"{label}, {METHODS[method]}", *_cells(used, 0, numbers), total]
             for name, label, total in zip(
                 ("words", "documents"), (f"{first} words", f"{second} documents"), totals, strict=True
             )
+            for method, used in panel[name].items()
         ]
         header = [f"{panel['train']} training documents, projections:", *map(str, numbers), "kernel CCA"]
         tables.append(Table(header, rows))
-    return ["How many different words and documents have a weight in the first projections of sparse CCA."], tables
+    text = [
+        "How many different words and documents have a weight in the first projections of the paper's sparse CCA, and "
+        "how many words have a weight in a fit of shared factors, scca's default, with as many projections. All "
+        "projections of such a fit weigh the same words. It reads both languages by words, so that there are no "
+        "documents to count.",
+        *map(_shared_words_sentence, data["panels"]),
+    ]
+    return text, tables
+
+
+def _shared_words_sentence(panel: dict[str, Any]) -> str:
+    words, total = panel["words"]["shared"]["mean"], panel["vocabulary"][0]
+    return (
+        f"With {panel['train']} training documents, shared factors read {between(min(words), max(words))} of "
+        f"{total:,.0f} {panel['languages'][0]} words, depending on the number of projections; the paper's sparse CCA "
+        f"uses at most {max(panel['words']['scca']['mean']):,.0f}."
+    )
+
+
+def _cells(series: dict[str, Any], digits: int, numbers: list[int]) -> list[str]:
+    """Means and standard deviations of a curve; an empty cell for a number of projections that it does not have."""
+    return [plus_minus(series, digits, j) if j in series["projections"] else "" for j in numbers]
 
 
 def _shown_projections(series: dict[str, Any]) -> list[int]:
     """The numbers of projections that a table shows of a curve, its last included."""
-    last = len(series["mean"])
+    last = series["projections"][-1]
     return [*(j for j in _SHOWN_PROJECTIONS if j < last), last]
 
 

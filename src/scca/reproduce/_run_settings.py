@@ -50,6 +50,8 @@ class Settings:
         Candidates for kernel CCA's regularisation.
     folds : int
         How many folds of the training documents the regularisation is chosen by.
+    projections : tuple of int
+        The numbers of projections for which shared factors are fitted, besides as many as there can be.
     sizes : tuple of Size
         Sizes in addition to the paper's.
     """
@@ -63,18 +65,27 @@ class Settings:
     varied: int = 60
     regularizations: tuple[float, ...] = (0.001, 0.003, 0.01, 0.03, 0.1, 0.2, 0.4, 0.7, 1.0)
     folds: int = 5
+    projections: tuple[int, ...] = (5, 10, 20, 50)
     sizes: tuple[Size, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("splits", "n_penalties", "varied"):
             check_count(getattr(self, name), name)
+        for number in self.projections:
+            check_count(number, "projections")
         if self.frequencies not in FREQUENCIES:
             raise ValueError(f"{setting('frequencies')} must be 'training' or 'corpus'; got {self.frequencies!r}.")
 
     def quick(self) -> "Settings":
         """A small version that shows the same things with more noise."""
         return replace(
-            self, splits=min(2, self.splits), n_penalties=100, left_out=40, varied=10, regularizations=(0.03, 0.2, 1.0)
+            self,
+            splits=min(2, self.splits),
+            n_penalties=100,
+            left_out=40,
+            varied=10,
+            regularizations=(0.03, 0.2, 1.0),
+            projections=(5, 10, 20),
         )
 
     def as_dict(self) -> dict[str, Any]:
