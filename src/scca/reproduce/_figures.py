@@ -106,7 +106,7 @@ def _curve(
     """
     numbers, means, stds = (series[name] for name in ("projections", "mean", "std"))
     is_complete = len(numbers) == numbers[-1] > 1
-    shape = {"linewidth": 1.6} if is_complete else {"linewidth": 0.8, "marker": "o", "markersize": 5}
+    shape = {"linewidth": 1.6} if is_complete else {"linewidth": 0.8, "marker": "o", "markersize": 5, "clip_on": False}
     axes.plot(numbers, means, color=colour, linestyle=linestyle, label=label, **shape)
     step = max(1, len(numbers) // _ERROR_BARS)
     at = slice(number * step // n_curves, None, step)

@@ -251,8 +251,8 @@ def _shared_words_sentence(panel: dict[str, Any]) -> str:
     words, total = panel["words"]["shared"]["mean"], panel["vocabulary"][0]
     return (
         f"With {panel['train']} training documents, shared factors read {between(min(words), max(words))} of "
-        f"{total:,.0f} {panel['languages'][0]} words, depending on the number of projections; the paper's sparse CCA "
-        f"uses at most {max(panel['words']['scca']['mean']):,.0f}."
+        f"{total:,.0f} {panel['languages'][0]} words; the paper's sparse CCA uses at most "
+        f"{max(panel['words']['scca']['mean']):,.0f}."
     )
 
 
