@@ -248,11 +248,15 @@ class TestWhatItSays:
         for v, weights in enumerate(estimator.weights_):
             for component in result.components:
                 found, column = component.views[v], weights[:, component.number]
+                is_shown = column != 0
+                if (chosen := getattr(estimator, "shown_", [None] * len(result.views))[v]) is not None:
+                    is_shown &= chosen.toarray()[:, component.number]
                 assert found.n_weights == np.count_nonzero(column)
+                assert found.n_shown == np.count_nonzero(is_shown)
                 on = result.views[v].weights_on
                 if on == "features" and found.features:
                     assert {each.index: each.weight for each in found.features} == {
-                        int(i): float(column[i]) for i in np.flatnonzero(column)
+                        int(i): float(column[i]) for i in np.flatnonzero(is_shown)
                     }
                 if on == "samples":
                     assert {each.index: each.score for each in found.samples} == {
@@ -271,6 +275,15 @@ class TestWhatItSays:
         assert on["AnchoredCCA"] == on["BilingualModel, anchored"] == ["features", "samples"]
         assert on["AnchoredCCA, features"] == ["features", "features"]
         assert on["three views"] == ["features"] * 3
+
+    @each_model
+    def test_only_joint_views_show_fewer_features_than_they_weigh(self, models, name):
+        result = models(name).result()
+        fewer = [
+            any(component.views[v].n_shown < component.views[v].n_weights for component in result.components)
+            for v in range(len(result.views))
+        ]
+        assert fewer == [view.rendering == "joint" for view in result.views]
 
     @each_model
     def test_used_is_the_running_union(self, models, name):
