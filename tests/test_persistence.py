@@ -337,7 +337,8 @@ class TestRefused:
 
     def test_newer(self, saved):
         newer = self.rewritten(saved, lambda manifest: manifest.update(version=99, written_by="scca 9.0"))
-        with pytest.raises(ModelFileError, match=f"has format 99, written by scca 9.0, .* formats 2 to {VERSION}; update scca"):
+        told = f"has format 99, written by scca 9.0, .* formats 2 to {VERSION}; update scca"
+        with pytest.raises(ModelFileError, match=told):
             scca.load(newer)
 
     def test_edited_manifest(self, saved):

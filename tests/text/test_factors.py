@@ -77,7 +77,8 @@ def test_words_stand_in_the_order_of_their_loadings(model):
 def test_mates_are_found_by_the_words_that_are_read(model, corpus):
     new = [texts[160:] for texts in corpus]
     assert model.average_precision(*new).average_precision > 0.3  # chance is .06; documents of one topic look alike
-    model = BilingualModel(5, held_out=0, n_words=0.5).fit(PairedText.of(corpus[0][:160], corpus[1][:160], ("aa", "bb")))
+    pairs = PairedText.of(corpus[0][:160], corpus[1][:160], ("aa", "bb"))
+    model = BilingualModel(5, held_out=0, n_words=0.5).fit(pairs)
     assert model.average_precision(*new).average_precision > 0.3
     unread = " ".join(model.vectorizers_[0].words_[model.scca_.x_feature_weights_ == 0])
     assert unread

@@ -87,7 +87,8 @@ def corpus():
 
 @pytest.fixture(scope="module")
 def model(corpus):
-    return BilingualModel(20, held_out=0, n_words=None).fit(PairedText.of(corpus.en[:150], corpus.fr[:150], ("en", "fr")))
+    pairs = PairedText.of(corpus.en[:150], corpus.fr[:150], ("en", "fr"))
+    return BilingualModel(20, held_out=0, n_words=None).fit(pairs)
 
 
 @pytest.mark.parametrize("side", [0, 1])

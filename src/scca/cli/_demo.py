@@ -128,7 +128,7 @@ def _results(
 def _compare(
     model: Model, learning: dict[str, list[str]], first: list[str], second: list[str], seed: int
 ) -> dict[str, float]:
-    """The average precision of finding mates by the words that the model reads, by all words, by kernel CCA and by chance."""
+    """The average precision of finding mates by the words that are read, by all words, by kernel CCA and by chance."""
     n_components, (source, target) = model.estimator_.n_components_, model.view_names_[:2]
     dense = _fitted(learning, Terminal(quiet=True), n_components, seed, rendering="dense", held_out=0)
     kernel = KernelCCA(n_components, scale="rows").fit(*model.training_[:2])
@@ -167,10 +167,9 @@ def _print(results: _Results, folder: Path, terminal: Terminal) -> None:
     pairs = [(pair.word, pair.mate, f"{pair.trust:.2f}", str(pair.documents)) for pair in results.pairs]
     terminal.table((f"word, {first}", f"word, {second}", "trust", "documents"), pairs)
     terminal.print("")
-    methods = [
-        (method, f"{n_read} of {learnt.views[0].n_features}" if (n_read := results.n_read.get(method)) else "", f"{p:.3f}")
-        for method, p in results.precision.items()
-    ]
+    n_words = learnt.views[0].n_features
+    words_read = {method: f"{n_read} of {n_words}" for method, n_read in results.n_read.items()}
+    methods = [(method, words_read.get(method, ""), f"{found:.3f}") for method, found in results.precision.items()]
     terminal.table(("mates of unseen documents by", f"{first} words read", "average precision"), methods)
     terminal.print(what_is_read(learnt))
     terminal.print("", f"in {folder}: model.scca, report.html, words.tsv and sparsity.png")

@@ -64,8 +64,8 @@ def fit(
     mu: Annotated[
         str,
         typer.Option(
-            help='Penalty by which the words of each component are selected, those that are shown or, with --sparse, that '
-            'have weights: "auto", "auto*0.5" or a number.'
+            help="Penalty that selects the words of each component, those that are shown or, with --sparse, weighed: "
+            '"auto", "auto*0.5" or a number.'
         ),
     ] = "auto",
     gamma: Annotated[
@@ -87,8 +87,8 @@ def fit(
         int | None,
         typer.Option(
             min=2,
-            help="Read at most this many words (columns, ...) per view, those that matter most; the fit says what fewer "
-            "words cost. Default: as few as lose nothing measurable on pairs left out.",
+            help="Read at most this many words (columns, ...) per view, those that matter most; the fit says what that "
+            "costs. Default: as few as lose nothing measurable on pairs left out.",
         ),
     ] = None,
     groups: Annotated[

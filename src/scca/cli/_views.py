@@ -123,7 +123,8 @@ def model_of(
 ) -> Model:
     """An unfitted model of these views.
 
-    `rendering` is that of all views whose features can be chosen. `text` are the parameters of texts, and `paper` those of the paper's method, None for shared factors.
+    `rendering` is that of all views whose features can be chosen; `text` are the parameters of texts, and `paper` those
+    of the paper's method, None for shared factors.
     """
     text = {name: value for name, value in text.items() if value != _USUAL_TEXT[name]}
     if given.are_texts and given.n_views == 2:

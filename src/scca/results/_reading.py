@@ -18,7 +18,7 @@ def what_is_read(result: Result) -> str:
 
 
 def what_is_shown(result: Result) -> str:
-    """Which of the features that a component weighs are shown, in a sentence; empty if they are the strongest of all."""
+    """Which of the features that a component weighs are shown, in a sentence; empty if all of them can be."""
     joint = [view for v, view in enumerate(result.views) if any(_shows_fewer(c.views[v]) for c in result.components)]
     if not joint:
         return ""
