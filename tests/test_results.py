@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zipfile
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,7 @@ from scca.datasets import load_trilingual, make_planted
 from scca.kinds import TableKind, register
 from scca.kinds._kind import _KINDS
 from scca.readers import PairedText, read_pairs
-from scca.results import Result, ResultError
+from scca.results import Result, ResultError, what_is_read, what_is_shown
 from scca.text import BilingualModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::scca.DataWarning", "ignore::scca.EvidenceWarning")
@@ -248,11 +248,15 @@ class TestWhatItSays:
         for v, weights in enumerate(estimator.weights_):
             for component in result.components:
                 found, column = component.views[v], weights[:, component.number]
+                is_shown = column != 0
+                if (chosen := getattr(estimator, "shown_", [None] * len(result.views))[v]) is not None:
+                    is_shown &= chosen.toarray()[:, component.number]
                 assert found.n_weights == np.count_nonzero(column)
+                assert found.n_shown == np.count_nonzero(is_shown)
                 on = result.views[v].weights_on
                 if on == "features" and found.features:
                     assert {each.index: each.weight for each in found.features} == {
-                        int(i): float(column[i]) for i in np.flatnonzero(column)
+                        int(i): float(column[i]) for i in np.flatnonzero(is_shown)
                     }
                 if on == "samples":
                     assert {each.index: each.score for each in found.samples} == {
@@ -271,6 +275,15 @@ class TestWhatItSays:
         assert on["AnchoredCCA"] == on["BilingualModel, anchored"] == ["features", "samples"]
         assert on["AnchoredCCA, features"] == ["features", "features"]
         assert on["three views"] == ["features"] * 3
+
+    @each_model
+    def test_only_joint_views_show_fewer_features_than_they_weigh(self, models, name):
+        result = models(name).result()
+        fewer = [
+            any(component.views[v].n_shown < component.views[v].n_weights for component in result.components)
+            for v in range(len(result.views))
+        ]
+        assert fewer == [view.rendering == "joint" for view in result.views]
 
     @each_model
     def test_used_is_the_running_union(self, models, name):
@@ -557,6 +570,77 @@ def test_drawings_of_a_kind():
     assert all(each.drawing is None for each in plain.features)
     assert (result.views[0].kind, result.views[0].units) == ("shapes", "shapes")
     assert Result.from_json(result.to_json()) == result
+
+
+# --- sentences about what is read -------------------------------------------------------------------------------------
+
+
+class TestWhatIsRead:
+    """Of results whose numbers are changed, so that a fit need not come to them."""
+
+    @pytest.fixture
+    def told(self, models):
+        def told(read, cost=(1.024, (0.97, 1.07)), renderings=("joint",) * 2, asked="auto", units=("word",) * 2):
+            result = models("BilingualModel").result(1)
+            views = tuple(
+                replace(view, n_features=2714, used=(1, n), rendering=rendering, unit=unit, units=f"{unit}s")
+                for view, n, rendering, unit in zip(result.views, read, renderings, units, strict=True)
+            )
+            evidence = replace(result.evidence, mates_kept=cost and cost[0], mates_kept_interval=cost and cost[1])
+            return what_is_read(
+                replace(result, views=views, evidence=evidence, provenance={"settings": {"n_words": asked}})
+            )
+
+        return told
+
+    def test_fewer_than_all(self, told):
+        assert told((412, 1480)) == (
+            "the model reads 412 of 2,714 en words and 1,480 of 2,714 fr words, which find the mates of pairs left out "
+            "with 1.02 (0.97 to 1.07) times the average precision of all words."
+        )
+
+    def test_not_known_what_that_costs(self, told):
+        assert told((412, 2714), cost=None) == (
+            "the model reads 412 of 2,714 en words and all 2,714 fr words; what the other words would add is not known."
+        )
+
+    def test_all(self, told):
+        """The fit tried fewer, could not try them, or was not asked to."""
+        start = "the model reads all 2,714 en words and all 2,714 fr words"
+        both = (2714, 2714)
+        assert told(both) == f"{start}; fewer words find the mates of pairs left out less well."
+        assert told(both, cost=None) == f"{start}; there are too few pairs to tell whether fewer words would do."
+        assert told(both, asked=5000) == told(both, cost=None, asked=None) == f"{start}."
+        assert told(both, cost=None, renderings=("dense", "dense")) == f"{start}."
+
+    def test_features_of_several_kinds(self, told):
+        assert told((412, 2714), units=("word", "column")).endswith(" the average precision of all features.")
+
+    def test_nothing_where_samples_have_weights(self, models):
+        assert not what_is_read(models("KernelCCA").result())
+        assert not what_is_read(models("BilingualModel, anchored").result())
+        assert "X" not in what_is_read(models("SparseCCA, kernel").result())
+
+    def test_only_features_of_joint_views_are_selected(self, models):
+        assert what_is_shown(models("three views").result()) == (
+            "each component weighs all en and fr words that are read; those shown are selected to say what it is about."
+        )
+        assert not what_is_shown(models("SparseCCA").result())
+        assert what_is_shown(models("BilingualModel").result(0)) == what_is_shown(models("BilingualModel").result())
+
+    def test_a_cost_is_that_of_all_words_that_are_read(self, models):
+        """Components with few words each find less than what was measured."""
+        joint = models("BilingualModel")
+        assert joint.result().evidence.mates_kept == joint.scca_.mates_kept_
+        assert joint.result().evidence.mates_kept_interval == tuple(joint.scca_.mates_kept_interval_)
+        for name in ("SparseCCA", "three views"):
+            assert models(name).result().evidence.mates_kept is None
+
+    @each_model
+    def test_notebooks_say_it(self, models, name):
+        result, text = models(name).result(), Tags(models(name)._repr_html_()).text
+        for sentence in (what_is_read(result), what_is_shown(result)):
+            assert sentence[1:] in text
 
 
 # --- notebooks --------------------------------------------------------------------------------------------------------

@@ -225,7 +225,9 @@ def test_demo(tmp_path):
     result = json.loads(done.stdout)
     assert result["chance_average_precision"] < 0.15 < 0.9 < result["average_precision"]
     assert result["dense_average_precision"] > 0.9
-    assert result["words_used"] < result["words"] / 4
+    assert result["average_precision"] > result["kernel_cca_average_precision"] - 0.02
+    assert result["words_read"] == scca.load(tmp_path / "scca-demo" / "model.scca").scca_.n_read_
+    assert result["words_used"] == result["words_read"][0] <= result["words"]
     assert result["generated_in_true_mate"] > 6
     left = tmp_path / "scca-demo"
     assert sorted(p.name for p in left.iterdir()) == ["model.scca", "report.html", "sparsity.png", "words.tsv"]
@@ -233,6 +235,17 @@ def test_demo(tmp_path):
     mates = {entry["word"]: entry["translation"] for row in rows if (entry := dict(zip(header, row, strict=True)))}
     assert len(result["lexicon"]) == 10
     assert all(mates[pair["word"]] == pair["translation"] for pair in result["lexicon"])
+
+
+def test_demo_says_how_many_words_each_method_reads(tmp_path):
+    said = run("demo", "--components", 3, cwd=tmp_path).stdout
+    estimator = scca.load(tmp_path / "scca-demo" / "model.scca").scca_
+    n_read, n_words = estimator.n_read_[0], estimator.n_features_[0]
+    rows = {row[0]: row[1:] for line in said.splitlines() if len(row := line.split("\t")) == 3}
+    assert list(rows)[-4:] == ["the words it reads", "all words", "kernel CCA", "chance"]
+    assert rows["the words it reads"][0] == f"{n_read} of {n_words}"
+    assert rows["all words"][0] == rows["kernel CCA"][0] == f"{n_words} of {n_words}"
+    assert f"\nthe model reads {'all' if n_read == n_words else f'{n_read:,} of'} {n_words:,} en words and " in said
 
 
 class TestMistakes:

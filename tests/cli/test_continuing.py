@@ -18,10 +18,14 @@ work._WORTH_STORING = 0.0
 constants.WEIGHTED_SAMPLES = find._FEW = products._MOST_STORED = 0
 constants.FULLY_WEIGHTED_SAMPLES = 1
 last, sent, half = int(sys.argv.pop(1)), getattr(signal, sys.argv.pop(1)), sys.argv.pop(1) == "half"
-written, counting = 0, threading.Lock()
+written, begun, counting = 0, 0, threading.Lock()
 store = np.savez
 def halved(file, **arrays):
-    if half and written + 1 == last:
+    global begun
+    with counting:  # threads store at the same time, and exactly one of them stores the last step
+        begun += 1
+        is_last = begun == last
+    if half and is_last:
         file.write(b"PK")
         file.flush()
         os.kill(os.getpid(), sent)  # stops the main thread here; another thread goes on, and writes the whole file

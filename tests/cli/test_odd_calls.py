@@ -64,6 +64,8 @@ class TestWords:
 
     def test_penalties_that_leave_nothing(self, folder, tmp_path):
         noted = run(*fit(folder, "--mu", "1e9", "-o", tmp_path / "m")).stderr
+        assert "2 of 2 components show no feature of one of the views; lower --mu." in noted
+        noted = run(*fit(folder, "--mu", "1e9", "--sparse", "-o", tmp_path / "m")).stderr
         assert "2 of 2 components have no weight in one of the views; lower --mu." in noted
         noted = run(*fit(folder, "--mu", "1e9", "--paper", "-o", tmp_path / "m")).stderr
         assert "one is made with --mu 0." in noted
@@ -105,7 +107,7 @@ class TestStatus:
             (("--mu", ""), "got ''."),
             (("--paper", "--gamma", "auto*0"), "a number greater than 0; got 'auto*0'."),
             (("--paper", "--gamma", "-1"), "or a number of at least 0; got -1."),
-            (("--dense", "--mu", "2"), "--mu is not for --dense, which reads all words; got --mu 2"),
+            (("--dense", "--mu", "2"), "--mu is not for --dense, which selects no words; got --mu 2"),
             (("--seed", "-1"), "Invalid value for '--seed'"),
             (("--seed", "4294967296"), "Invalid value for '--seed'"),
         ],

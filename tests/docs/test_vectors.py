@@ -44,9 +44,10 @@ def test_prints_what_the_page_says(blocks, printed):
 
 def test_strong_components_are_subjects_that_the_encoder_was_shown(printed):
     components = [line for line in printed if "(" in line]
-    first = [re.search(r"\((.*)\)", line)[1].split(", ") for line in components[:6]]
-    assert all(set(documents) <= SEEN and len(set(documents)) == 1 for documents in first)
-    assert len({documents[0] for documents in first}) == len(first)
+    first = [re.search(r"\((.*)\)", line)[1].split(", ") for line in components[:10]]
+    subjects = [max(documents, key=documents.count) for documents in first]
+    assert set(subjects) == SEEN
+    assert all(documents.count(subject) >= 2 for documents, subject in zip(first, subjects, strict=True))
 
 
 def test_words_of_subjects_it_was_not_shown_are_not_predicted(printed):

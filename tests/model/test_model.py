@@ -158,7 +158,7 @@ class TestKinds:
     def test_are_found(self, of_kinds):
         assert [type(kind) for kind in of_kinds.kinds_] == [TextVectorizer, TableKind, VectorKind]
         assert of_kinds.estimator_.scales_ == ["rows", "both", "rows"]
-        assert of_kinds.estimator_.rendering == ["sparse", "sparse", "dense"]
+        assert of_kinds.estimator_.rendering_ == ["joint", "sparse", "dense"]
 
     def test_the_column_of_a_subject_goes_with_its_documents(self, corpus, of_kinds):
         result = of_kinds.result()

@@ -15,7 +15,7 @@ from ..estimators import KernelCCA
 from ..model import Model
 from ..persistence import save
 from ..readers import PairedText, TextViews
-from ..results import Result
+from ..results import Result, what_is_read
 from ..retrieval import average_precision
 from ..text import BilingualModel, WordPair, generate, lexicon
 from ._summaries import left_out
@@ -28,6 +28,7 @@ _TRAINING_DOCUMENTS = 200
 _SHOWN_COMPONENTS, _SHOWN_WORDS = 5, 6  # number of components, and of words of each language in a component
 _GENERATED_WORDS = 12
 _SHOWN_PAIRS, _TRUSTED = 10, 0.9  # pairs of words, evenly spread over those with so much trust
+_OWN, _ALL, _KERNEL, _CHANCE = "the words it reads", "all words", "kernel CCA", "chance"
 _FILES = ("model.scca", "report.html", "words.tsv", "sparsity.png")
 
 
@@ -48,6 +49,7 @@ class _Results:
     pairs: list[WordPair]
     n_trusted: int
     precision: dict[str, float]  # average precision of each method of finding mates
+    n_read: dict[str, int]  # number of words of the first language that each method reads
 
     @property
     def languages(self) -> list[str]:
@@ -119,13 +121,14 @@ def _results(
         pairs=[trusted[i] for i in spread],
         n_trusted=len(trusted),
         precision=_compare(model, learning, first, second, seed),
+        n_read={_OWN: model.estimator_.n_read_[0], **dict.fromkeys((_ALL, _KERNEL), len(model.kinds_[0].words_))},
     )
 
 
 def _compare(
     model: Model, learning: dict[str, list[str]], first: list[str], second: list[str], seed: int
 ) -> dict[str, float]:
-    """The average precision of finding mates by few words, by all words, by kernel CCA and by chance."""
+    """The average precision of finding mates by the words that are read, by all words, by kernel CCA and by chance."""
     n_components, (source, target) = model.estimator_.n_components_, model.view_names_[:2]
     dense = _fitted(learning, Terminal(quiet=True), n_components, seed, rendering="dense", held_out=0)
     kernel = KernelCCA(n_components, scale="rows").fit(*model.training_[:2])
@@ -133,10 +136,10 @@ def _compare(
     scores = model.project(first, source), model.project(second, target)
     shuffled = scores[1][np.random.default_rng(seed).permutation(len(second))]
     found = {
-        "few words": average_precision(*scores),
-        "all words": average_precision(dense.project(first, source), dense.project(second, target)),
-        "kernel CCA": average_precision(*kernel.transform_pair(*vectors)),
-        "chance": average_precision(scores[0], shuffled),
+        _OWN: average_precision(*scores),
+        _ALL: average_precision(dense.project(first, source), dense.project(second, target)),
+        _KERNEL: average_precision(*kernel.transform_pair(*vectors)),
+        _CHANCE: average_precision(scores[0], shuffled),
     }
     return {method: result.average_precision for method, result in found.items()}
 
@@ -164,11 +167,11 @@ def _print(results: _Results, folder: Path, terminal: Terminal) -> None:
     pairs = [(pair.word, pair.mate, f"{pair.trust:.2f}", str(pair.documents)) for pair in results.pairs]
     terminal.table((f"word, {first}", f"word, {second}", "trust", "documents"), pairs)
     terminal.print("")
-    n_words, n_read = learnt.views[0].n_features, learnt.views[0].used[-1]
-    words_read = dict.fromkeys(("all words", "kernel CCA"), f"{n_words} of {n_words}")
-    words_read |= {"few words": f"{n_read} of {n_words}", "chance": ""}
-    methods = [(method, words_read[method], f"{precision:.3f}") for method, precision in results.precision.items()]
+    n_words = learnt.views[0].n_features
+    words_read = {method: f"{n_read} of {n_words}" for method, n_read in results.n_read.items()}
+    methods = [(method, words_read.get(method, ""), f"{found:.3f}") for method, found in results.precision.items()]
     terminal.table(("mates of unseen documents by", f"{first} words read", "average precision"), methods)
+    terminal.print(what_is_read(learnt))
     terminal.print("", f"in {folder}: model.scca, report.html, words.tsv and sparsity.png")
     terminal.print(f"next: scca explain {folder / 'model.scca'}, or open {folder / 'report.html'}")
 
@@ -181,10 +184,13 @@ def _as_json(results: _Results, folder: Path) -> dict[str, Any]:
         "words": results.learnt.views[0].n_features,
         "components": len(results.learnt.components),
         "words_used": results.learnt.views[0].used[-1],
-        "average_precision": results.precision["few words"],
-        "dense_average_precision": results.precision["all words"],
-        "kernel_cca_average_precision": results.precision["kernel CCA"],
-        "chance_average_precision": results.precision["chance"],
+        "words_read": [view.used[-1] for view in results.learnt.views],
+        "mates_kept": results.learnt.evidence.mates_kept,
+        "mates_kept_interval": results.learnt.evidence.mates_kept_interval,
+        "average_precision": results.precision[_OWN],
+        "dense_average_precision": results.precision[_ALL],
+        "kernel_cca_average_precision": results.precision[_KERNEL],
+        "chance_average_precision": results.precision[_CHANCE],
         "generated": results.generated,
         "generated_in_true_mate": results.in_true_mate,
         "lexicon": [{"word": pair.word, "translation": pair.mate, "trust": pair.trust} for pair in results.pairs],

@@ -23,6 +23,7 @@ _HELD_OUT_MEANING = (
     "on {0} left out: what the component of that rank, in a model of about as many {0}, reaches on new {0}, whatever "
     "its {1}"
 )
+_SELECTED_MEANING = "selected: {}"
 _LOADING_MEANING = (
     "loading (weight): the loading says how closely a {0} goes with the component, and orders the {1}; scores of {2} "
     "are computed from the weights"
@@ -57,9 +58,16 @@ def explain(
     if as_json:
         terminal.json(explained(found, components, top))
         return
+
+    from ..results import what_is_read, what_is_shown
+
     unit, units, samples = _words_for(found)
     if verdict := found.evidence.verdict:
         terminal.print(verdict, _HELD_OUT_MEANING.format(left_out(found), units))
+    if read := what_is_read(found):
+        terminal.print(read)
+    if selected := what_is_shown(found):
+        terminal.print(_SELECTED_MEANING.format(selected))
     if found.has_factors:
         terminal.print(_LOADING_MEANING.format(unit, units, samples))
     for c in found.components[:components]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .._wording import counted
+from .._wording import counted, joined
 
 if TYPE_CHECKING:
     from ..results import ComponentView, Feature, LearntComponent, LearntView, Result
@@ -38,6 +38,7 @@ def summary_of(result: "Result") -> dict[str, Any]:
                 "kind": view.kind,
                 "features": view.n_features,
                 "used": n,
+                "read": n if view.weights_on == "features" else None,
                 "weights_on": view.weights_on,
             }
             for view, n in zip(result.views, used, strict=True)
@@ -50,6 +51,7 @@ def summary_of(result: "Result") -> dict[str, Any]:
             "languages": [view.name for view in result.views],
             "documents": result.n_samples,
             "words": [view.n_features for view in result.views],
+            "words_read": [each["read"] for each in summary["views"]],
         }
     if len(result.text_views) == len(result.views) == 2:
         second = "mate_words_used" if result.has_factors else "documents_used"
@@ -62,6 +64,8 @@ def summary_of(result: "Result") -> dict[str, Any]:
             "folds": evidence.n_folds,
             "p_value": evidence.p_value,
             "verdict": evidence.verdict,
+            "mates_kept": evidence.mates_kept,
+            "mates_kept_interval": evidence.mates_kept_interval,
         }
     return summary | {"largest_dual_gap": result.largest_gap}
 
@@ -86,11 +90,16 @@ def described(result: "Result", c: "LearntComponent") -> str:
         interval = "" if c.held_out_interval is None else ", {:.2f} to {:.2f},".format(*c.held_out_interval)
         correlation += f" ({c.held_out_correlation:.3f}{interval} on {left_out(result)} left out)"
     units = [view.weighted for view in result.views]
-    counts = [each.n_weights for each in c.views]
     if len(set(units)) == 1:
-        *others, last = counts
-        return f"{correlation}, {', '.join(map(str, others))} and {counted(last, *units[0])}"
-    *words, last_words = (counted(n, *unit) for n, unit in zip(counts, units, strict=True))
+        *others, last = (each.n_weights for each in c.views)
+        selected = ""
+        if any(each.n_shown < each.n_weights for each in c.views):
+            selected = f" ({joined([str(each.n_shown) for each in c.views])} selected)"
+        return f"{correlation}, {', '.join(map(str, others))} and {counted(last, *units[0])}{selected}"
+    *words, last_words = (
+        counted(each.n_weights, *unit) + (f" ({each.n_shown} selected)" if each.n_shown < each.n_weights else "")
+        for each, unit in zip(c.views, units, strict=True)
+    )
     return f"{correlation}, {', '.join(words)}{' and' if len(words) > 1 else ','} {last_words}"
 
 
@@ -124,6 +133,7 @@ def component_dict(result: "Result", c: "LearntComponent", top: int) -> dict[str
                 "name": view.name,
                 "kind": view.kind,
                 "n_weights": each.n_weights,
+                "n_shown": each.n_shown,
                 "features": [_feature_dict(feature, "name") for feature in each.features[:top]],
                 "samples": [{"name": s.name, "score": s.score, "index": s.index} for s in each.samples[:top]],
             }

@@ -114,7 +114,7 @@ class ViewFiles:
 def model_of(
     given: ViewFiles,
     *,
-    rendering: str | None,
+    rendering: str,
     keep_samples: bool,
     n_features: Any,
     text: dict[str, Any],
@@ -123,14 +123,15 @@ def model_of(
 ) -> Model:
     """An unfitted model of these views.
 
-    `text` are the parameters of texts, and `paper` those of the paper's method, None for shared factors.
+    `rendering` is that of all views whose features can be chosen; `text` are the parameters of texts, and `paper` those
+    of the paper's method, None for shared factors.
     """
     text = {name: value for name, value in text.items() if value != _USUAL_TEXT[name]}
     if given.are_texts and given.n_views == 2:
         return BilingualModel(
             **text,
             **settings,
-            rendering=rendering or "sparse",
+            rendering=rendering,
             n_words=n_features,
             keep_texts=keep_samples,
             **({} if paper is None else {**paper, "anchors": "sequential", "feature_weights": None}),
@@ -142,12 +143,15 @@ def model_of(
         raise CallError(f"{_TEXT_OPTIONS[next(iter(text))]} is for texts, and no file has them; leave it out.")
     vectorizer = TextVectorizer.usual().set_params(**text) if text else "text"
     kinds: Any = vectorizer
+    renderings: str | list[str] = rendering
     if not given.are_texts:
         named = zip(given.view_names(), given.kinds, strict=True)
         kinds = {name: vectorizer if kind == "text" else kind for name, kind in named}
+        if rendering == "sparse":  # single dimensions of vectors mean nothing, so that none can be chosen
+            renderings = ["dense" if kind_named(kind).dense else rendering for kind in given.kinds]
     return Model(
         kinds=kinds,
-        rendering=rendering or "auto",
+        rendering=renderings,
         n_features=n_features,
         keep_samples=keep_samples,
         **settings,

@@ -417,6 +417,13 @@ def _warn_of_shortcomings(fit: Fit, settings: Settings) -> None:
             f"{empty} of {found} components have no weight in one of the views; lower {setting('mu')}.",
             EmptyComponentWarning,
         )
+    unshown = np.any([chosen.sum(axis=0) == 0 for chosen in fit.shown if chosen is not None] or [[False]], axis=0)
+    if unshown.any():
+        warn(
+            f"{np.count_nonzero(unshown)} of {found} components show no feature of one of the views; lower "
+            f"{setting('mu')}.",
+            EmptyComponentWarning,
+        )
     if settings.is_counted and found == constants.MOST_COMPONENTS:
         warn(
             f"{setting('n_components', 'auto')} stopped at {found}, the most that it looks for, and the views may "

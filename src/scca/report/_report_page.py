@@ -10,7 +10,7 @@ from .._drawing import COLOURS, component_axis, new_figure, to_svg
 from .._files import atomic_write
 from .._pages import check_page_tools, render_template
 from .._wording import counted, joined
-from ..results import Result
+from ..results import Result, what_is_read, what_is_shown
 
 __all__ = ["MOST_SHOWN", "correlation_figure", "render", "sparsity_figure", "write_report"]
 
@@ -39,6 +39,8 @@ def render(result: Result) -> str:
         result=result.shortened(MOST_SHOWN),
         figures=figures,
         names=joined([view.name for view in result.views]),
+        is_read=what_is_read(result),
+        is_shown=what_is_shown(result),
         left_out="pairs" if len(result.views) == 2 else "samples",
         same_units=len({view.units for view in result.views}) == 1,
         same_samples=len({view.samples for view in result.views}) == 1,

@@ -2,6 +2,7 @@
 
 from ._describe import Described, described_views, ordered_features, result_of, running_union, shown_weights
 from ._notebook import ShowsResult, notebook_html
+from ._reading import what_is_read, what_is_shown
 from ._result import SCHEMA, ComponentView, Evidence, Feature, LearntComponent, LearntView, Result, ResultError, Sample
 
 __all__ = [
@@ -22,6 +23,9 @@ __all__ = [
     "ordered_features",
     "running_union",
     "shown_weights",
+    # in words
+    "what_is_read",
+    "what_is_shown",
     # in notebooks
     "ShowsResult",
     "notebook_html",

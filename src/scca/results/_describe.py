@@ -189,7 +189,13 @@ def _component_view(
     if samples is None:
         order = ordered_features(weights, None, False)[:top] if weights_on == "samples" else ()
         samples = [Sample(int(i), float(weights[i])) for i in order]
-    return ComponentView(int(np.count_nonzero(weights)), tuple(features[:top]), tuple(samples[:top]), samples_by)
+    return ComponentView(
+        n_weights=int(np.count_nonzero(weights)),
+        n_shown=int(np.count_nonzero(shown)),
+        features=tuple(features[:top]),
+        samples=tuple(samples[:top]),
+        samples_by=samples_by,
+    )
 
 
 def _held_out(estimator: Any, j: int) -> dict[str, Any]:
@@ -221,14 +227,14 @@ def _of_pairs(values: np.ndarray | None, j: int) -> tuple[Any, ...]:
 
 def _evidence(estimator: Any) -> Evidence:
     p_value = getattr(estimator, "p_value_", None)
+    # the cost is measured with weights on all features that are read, of which a sparse rendering has few
+    has_cost = hasattr(estimator, "mates_kept_") and "sparse" not in estimator.rendering_
     return Evidence(
         p_value=None if p_value is None or not isfinite(p_value) else float(p_value),
         verdict=getattr(estimator, "verdict_", None),
         n_folds=getattr(estimator, "n_folds_", None),
-        mates_kept=getattr(estimator, "mates_kept_", None),
-        mates_kept_interval=_finite(
-            getattr(estimator, "mates_kept_interval_", np.full((1, 2), np.nan)).reshape(1, 2), 0
-        ),
+        mates_kept=_finite(np.array([estimator.mates_kept_]), 0) if has_cost else None,
+        mates_kept_interval=_finite(estimator.mates_kept_interval_[None], 0) if has_cost else None,
     )
 
 

@@ -4,6 +4,7 @@ from html import escape
 from typing import Any
 
 from .._wording import counted
+from ._reading import what_is_read, what_is_shown
 from ._result import LearntComponent, LearntView, Result
 
 __all__ = ["ShowsResult", "notebook_html"]
@@ -37,14 +38,15 @@ class ShowsResult:
 
 def notebook_html(result: Result) -> str:
     """The first components as a table, with what the samples left out say."""
-    views, sentence = result.views, result.evidence.verdict or "Nothing was left out to test this."
+    views, verdict = result.views, result.evidence.verdict or "nothing was left out to test this."
+    sentences = filter(None, [verdict, what_is_read(result), what_is_shown(result)])
     header = "".join(f"<th>{escape(view.name)}</th>" for view in views)
     rows = "".join(_row(component, views) for component in result.components[:_COMPONENTS])
     more = len(result.components) - _COMPONENTS
     samples = "" if result.n_samples is None else f" from {result.n_samples} {escape(views[0].samples)}"
     return (
         f"<div><p><b>{counted(len(result.components), 'component')}</b> of {escape(_listed(views))}{samples}. "
-        f"{escape(sentence[:1].upper() + sentence[1:])}</p>"
+        f"{escape(' '.join(sentence[0].upper() + sentence[1:] for sentence in sentences))}</p>"
         f"<table><thead><tr><th></th><th>held out</th>{header}</tr></thead><tbody>{rows}</tbody></table>"
         f"{f'<p>and {more} more</p>' if more > 0 else ''}</div>"
     )

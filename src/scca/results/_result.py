@@ -80,9 +80,11 @@ class ComponentView:
     ----------
     n_weights : int
         Number of features (of samples, in a view with weights on samples) with a weight.
+    n_shown : int
+        Number of those that represent the component to a reader: all of them or, where every component weighs all
+        features that are read, those that an elastic net selects for this component.
     features : tuple of Feature
-        The strongest features: by loading, or by weight where there are no loadings. Where every component weighs all
-        features that are read, those of them that an elastic net selects for this component.
+        The strongest features of these: by loading, or by weight where there are no loadings.
     samples : tuple of Sample
         The strongest training samples. Of a shared factor, they are those with the largest mean score of all views, the
         same ones and in the same order in every view.
@@ -92,6 +94,7 @@ class ComponentView:
     """
 
     n_weights: int
+    n_shown: int
     features: tuple[Feature, ...]
     samples: tuple[Sample, ...]
     samples_by: str
@@ -193,8 +196,8 @@ class Evidence:
     n_folds : int or None
         Number of fits to a part of the samples.
     mates_kept : float or None
-        The precision of finding the mates of samples left out with the features that are read, relative to that with
-        all features; None if it is not known.
+        The average precision of finding the mates of samples left out with the features that are read, relative to
+        that with all features; None if it is not known, as of a view whose components weigh few of those.
     mates_kept_interval : tuple of two floats, or None
         For `mates_kept`, at a level of 0.95.
     """
