@@ -1,13 +1,14 @@
 """Choosing the features that are read: for all factors together, and as few as lose nothing on samples left out."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
 from numbers import Integral
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from .._checks import NothingSharedError
 from ..parallel import is_small, map_threads, one_blas_thread
@@ -49,6 +50,15 @@ class Choice:
     ridge: RidgeOf
     chosen: tuple[bool, ...]
 
+    def few(self, n_samples: int) -> float:
+        """From 0 to 1 for one factor of at most 100 samples: how far its weights may be mostly noise."""
+        return (min(1.0, constants.FULL_POWER_SAMPLES / n_samples) / self.n_components) ** 2
+
+    def features_left(self, n_samples: int) -> float:
+        """The share of the features that a round keeps."""
+        usual, where_few = constants.FEATURES_LEFT
+        return usual + (where_few - usual) * self.few(n_samples)
+
     def sizes(self, prepared: Prepared, n_features: int | float) -> list[int | None]:
         """How many features of each view are `n_features`, a number or a share; None for all."""
         return [
@@ -66,7 +76,7 @@ class Choice:
         last = self.sizes(prepared, n_features)
         whole = self.sizes(prepared, 1.0)
         shares = [size / m for size, m in zip(last, whole, strict=True) if size is not None and m]
-        n_rounds = int(np.ceil(np.log(min(shares, default=1.0)) / np.log(constants.FEATURES_LEFT) - 1e-9))
+        n_rounds = _n_rounds(min(shares, default=1.0), self.features_left(len(prepared.given)))
         between = [
             [None if size is None or m is None else round(m * (size / m) ** (k / n_rounds)) for size, m in both]
             for both in [list(zip(last, whole, strict=True))]
@@ -114,11 +124,11 @@ class Round:
     def _leading(self, v: int, size: int) -> np.ndarray:
         view = self.prepared.views[v]
         W = dense_weights(view, self.scores, joint_ridge(self.choice.ridge(view), view.shape[0]), _ROUGH).weights
-        parts = np.sqrt(np.einsum("ij,ij->i", W, W) * view.square_norms())
+        with np.errstate(divide="ignore"):
+            parts = 0.5 * np.log(np.einsum("ij,ij->i", W, W) * view.square_norms())
         explained = self.prepared.explained[v] if self.prepared.explained else None
         if explained is not None:
-            few = min(1.0, constants.FULL_POWER_SAMPLES / view.shape[0]) / self.choice.n_components
-            parts *= np.exp(constants.JUDGED_POWER * few**2 * explained)
+            parts += constants.JUDGED_POWER * self.choice.few(view.shape[0]) * np.where(np.isfinite(explained), explained, 0.0)
         read = self.prepared.kept[v]
         read = view.varying if read is None else read
         return read[np.sort(np.argsort(-parts[read], kind="stable")[:size])]
@@ -150,10 +160,12 @@ class Cost:
         The shares of the features that were tried, 1 first.
     precisions : tuple of float
         The precision of finding the mates of samples left out, mean of 1 / rank, with each of these shares.
+    of_all : float
+        The precision of all features when all count alike: that of kernel CCA with this ridge.
     share : float
         The share that was decided on: the smallest that loses nothing measurable, or the one that was asked for.
     kept : float
-        The precision with it, relative to that with all features. The share is decided on other samples.
+        The precision with it, relative to `of_all`. The share is decided on other samples.
     interval : tuple of two floats
         For `kept`, at a level of 0.95.
     n_samples : int
@@ -162,6 +174,7 @@ class Cost:
 
     shares: tuple[float, ...]
     precisions: tuple[float, ...]
+    of_all: float
     share: float
     kept: float
     interval: tuple[float, float]
@@ -172,11 +185,12 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     """What a number or share of the features costs or, for None, the smallest share that loses nothing measurable.
 
     Features, factors and weights are learnt from four fifths of the samples, round after round with fewer features, and
-    the mates of the others are searched among all. With few components mates have ranks of all sizes, and the mean of 1
-    / rank would tell little; so the share is decided on by the mean of rank^-1/4, by the place of scores. A share loses nothing measurable if
-    this is at most one standard error (of the difference, sample by sample) below that of the best share, and so it is
-    for every larger share down from the best. Between two shares that were tried, the loss is interpolated. With many
-    samples, about 1,000 of them are left out in all. None with too few samples to leave any out.
+    the mates of the others are searched among all; once with all features alike, as in kernel CCA, which is what the
+    shares are compared with. A share loses nothing measurable if it is at most one standard error (of the difference,
+    sample by sample) worse. With few components mates have ranks of all sizes, and the mean of 1 / rank would tell
+    little; so the share is decided on by the mean of rank^-1/4, by the place of scores. Between two shares that were
+    tried, the loss is interpolated. With many samples, about 1,000 of them are left out in all. None with too few
+    samples to leave any out.
     """
     n, groups = len(given), given.groups
     if n < 4 * constants.FEWEST_JUDGED or groups.n_groups < 2 or not any(choice.chosen):
@@ -196,30 +210,31 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
 
     with one_blas_thread():  # the same order of sums for any number of threads
         found = map_threads(judged, range(len(tests))) if at_once else list(map(judged, range(len(tests))))
-    n_rounds = min(map(len, found))
-    if not n_rounds:
+    n_found = min(map(len, found))
+    if n_found < 2:  # all features alike, and at least one share of them
         return None
-    ranks = [np.array(part[:n_rounds]) for part in found]  # rounds x 2 x pairs of views x samples left out
+    ranks = [np.array(part[:n_found]) for part in found]  # all alike and rounds x 2 x pairs of views x samples left out
     if len(ranks) == 1:  # two halves, so that the share is decided on other samples than those that it is tried on
         ranks, tests = [ranks[0][..., ::2], ranks[0][..., 1::2]], [tests[0][::2], tests[0][1::2]]
-    shares = _shares(given, n_features, choice)[:n_rounds]
+    shares = _shares(given, n_features, choice)[: n_found - 1]
     precisions = [np.mean(1.0 / part[:, 0], axis=1) for part in ranks]
-    with_all, of_samples = np.concatenate([part[0] for part in precisions]), groups.chosen(np.concatenate(tests))
+    of_all, of_samples = np.concatenate([part[0] for part in precisions]), groups.chosen(np.concatenate(tests))
     if n_features is None:
         nearness = [np.mean(part[:, 1] ** -constants.BUDGET_POWER, axis=1) for part in ranks]
         share = _smallest_share(shares, np.hstack(nearness), of_samples)
         with_share = np.concatenate(
             [
-                _at_share(shares, precisions[i], _share_of_others(shares, nearness, tests, groups, i))
+                _at_share(shares, precisions[i][1:], _share_of_others(shares, nearness, tests, groups, i))
                 for i in range(len(tests))
             ]
         )
     else:
         share, with_share = float(shares[-1]), np.concatenate([part[-1] for part in precisions])
-    kept, error = _ratio(with_share, with_all, of_samples)
+    kept, error = _ratio(with_share, of_all, of_samples)
     return Cost(
         shares=tuple(shares.tolist()),
-        precisions=tuple(np.hstack(precisions).mean(axis=1).tolist()),
+        precisions=tuple(np.hstack(precisions)[1:].mean(axis=1).tolist()),
+        of_all=float(of_all.mean()),
         share=share,
         kept=kept,
         interval=(kept - _QUANTILE * error, kept + _QUANTILE * error),
@@ -255,21 +270,26 @@ def _least_share(given: Views, choice: Choice) -> float:
 def _shares(given: Views, n_features: int | float | None, choice: Choice) -> np.ndarray:
     """The shares that are tried: those of every round or, for a number that was asked for, all and this number."""
     if n_features is None:
-        return _tried(_least_share(given, choice))
+        return _tried(_least_share(given, choice), choice.features_left(len(given)))
     fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
     return np.array([1.0, n_features / fewest if isinstance(n_features, Integral) else float(n_features)])
 
 
-def _tried(least: float) -> np.ndarray:
-    """1 and ever smaller shares to `least`."""
-    n_rounds = int(np.ceil(np.log(least) / np.log(constants.FEATURES_LEFT) - 1e-9))
-    return np.append(constants.FEATURES_LEFT ** np.arange(n_rounds), least) if n_rounds else np.ones(1)
+def _tried(least: float, left: float) -> np.ndarray:
+    """1 and ever smaller shares to `least`, each `left` of the one before."""
+    n_rounds = _n_rounds(least, left)
+    return np.append(left ** np.arange(n_rounds), least) if n_rounds else np.ones(1)
+
+
+def _n_rounds(share: float, left: float) -> int:
+    """How many rounds that each keep `left` of the features lead to a share of them."""
+    return int(np.ceil(np.log(share) / np.log(left) - 1e-9))
 
 
 def _ranks(
     given: Views, test: np.ndarray, reading: Reading, n_features: int | float | None, choice: Choice
 ) -> list[np.ndarray]:
-    """The ranks of the mates of the samples `test`, learnt from the others, for each share that is tried."""
+    """The ranks of the mates of the samples `test`, learnt from the others: all features alike, then each share."""
     train = AllBut(len(given), test)
     training = given.rows(train)
     prepared = prepare(training, reading)
@@ -279,13 +299,15 @@ def _ranks(
     else:
         steps = choice.steps(prepared, n_features)
         tried = {0, len(steps)}
-    now, found = Round(prepared, choice), []
+    alike, now, found = Round(replace(prepared, views=prepared.unweighted), choice), Round(prepared, choice), []
     try:
+        report("choosing features", 0, len(steps) + 2)
+        found.append(_ranks_of_mates(alike, given, train, test))
         for k in range(len(steps) + 1):
-            report("choosing features", k, len(steps) + 1)
+            report("choosing features", k + 1, len(steps) + 2)
             now = now.fewer(steps[k - 1]) if k else now
             if k in tried:
-                found.append(_ranks_of_mates(now, given, train, test))
+                found.append(_ranks_of_mates(now, given, train, test) if k or prepared.judged else found[0])
             if n_features is None and k and _is_hopeless(found, given.groups.chosen(test)):
                 break
     except NothingSharedError:  # the features that are left share nothing in these samples
@@ -338,10 +360,10 @@ def _share_of_others(
 
 def _is_hopeless(ranks: Sequence[np.ndarray], groups: Groups) -> bool:
     """Whether the last round loses so much that fewer features are not worth trying."""
-    nearness = [np.mean(each[1] ** -constants.BUDGET_POWER, axis=0) for each in ranks]
-    best = max(nearness, key=np.mean)
-    lost = best - nearness[-1]
-    return bool(lost.mean() > constants.BUDGET_HOPELESS * _error(lost, groups))
+    of_all, last = (np.mean(each[1] ** -constants.BUDGET_POWER, axis=0) for each in (ranks[0], ranks[-1]))
+    lost = of_all - last
+    errors = stdtrit(max(groups.n_groups - 1, 1), 1.0 - constants.BUDGET_HOPELESS)
+    return bool(lost.mean() > errors * _error(lost, groups))
 
 
 def _error(values: np.ndarray, groups: Groups) -> float:
@@ -351,17 +373,18 @@ def _error(values: np.ndarray, groups: Groups) -> float:
 
 
 def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups) -> float:
-    """The smallest share, down from the best, that loses no more than one standard error."""
-    best = int(np.argmax(nearness.mean(axis=1)))
-    before = 0.0
-    for k in range(best + 1, len(nearness)):
-        lost = nearness[best] - nearness[k]
-        excess = float(lost.mean()) - constants.BUDGET_ERRORS * _error(lost, groups)
-        if excess > 0.0:
-            part = before / (before - excess) if before < 0.0 else 0.0
-            return float(shares[k - 1] * (shares[k] / shares[k - 1]) ** part)
-        before = excess
-    return float(shares[len(nearness) - 1])
+    """The smallest share that loses no more than one standard error; 1 if none is so good.
+
+    The first row of `nearness` is that of all features alike, the others are those of the shares.
+    """
+    lost = nearness[0] - nearness[1:]
+    excess = lost.mean(axis=1) - constants.BUDGET_ERRORS * np.array([_error(each, groups) for each in lost])
+    enough = np.flatnonzero(excess <= 0.0)
+    k = int(enough[-1]) if len(enough) else 0
+    if k + 1 == len(shares) or not len(enough):
+        return float(shares[k])
+    part = -excess[k] / (excess[k + 1] - excess[k])  # where the excess, interpolated, is 0
+    return float(shares[k] * (shares[k + 1] / shares[k]) ** part)
 
 
 def _at_share(shares: np.ndarray, precisions: np.ndarray, share: float) -> np.ndarray:

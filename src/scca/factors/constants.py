@@ -24,8 +24,9 @@ MOST_JUDGED = 500
 """Maximum number of samples by which features are judged: the regression needs a square matrix of this size, and the
 weights of more samples hardly differ from 1."""
 
-FEATURES_LEFT = 0.6
-"""Share of a view's features that each round of the choice keeps."""
+FEATURES_LEFT = 0.6, 0.8
+"""Share of a view's features that each round of the choice keeps: with many factors or samples, and for one factor of at
+most `FULL_POWER_SAMPLES` samples, which few features among many are found by only if each round judges them anew."""
 
 JUDGED_POWER = 300.0
 """How much the choice of features depends on what the other views predict of each: for one factor of at most
@@ -36,8 +37,9 @@ LEAST_BUDGET, BUDGET_PER_SAMPLE = 0.15, 10
 """The automatic budget is at least 0.15 of the features, or ten features per sample if these are fewer: from easy
 pairs left out, which are nearly all found, nobody could tell that a smaller one loses something."""
 
-BUDGET_ERRORS = 1.0
-"""A budget may lose no more on samples left out than this many standard errors of the loss."""
+BUDGET_ERRORS = 2.0
+"""A budget may lose no more on samples left out than this many standard errors of the loss, beside all features alike,
+as kernel CCA reads them. Beside the best budget, or all features weighted, 100 pairs would read half of their words."""
 
 BUDGET_POWER = 0.25
 """The mates of samples left out count rank^-1/4 for the budget: 1 / rank would hardly tell a rank of 20 from one of 40,
@@ -47,8 +49,8 @@ BUDGET_FOLDS, BUDGET_SAMPLES, BUDGET_CANDIDATES = 5, 1_000, 2_000
 """The budget is judged on parts of a fifth of the samples, on about 1,000 of them in all if there are more; maximum
 number of candidates among which the mate of a sample is searched."""
 
-BUDGET_HOPELESS = 3.0
-"""A round that loses more than this many standard errors is the last that is tried."""
+BUDGET_HOPELESS = 1e-4
+"""A round that loses so much on one part of the samples that chance alone would with this probability is the last."""
 
 # --- finding ----------------------------------------------------------------------------------------------------------
 
