@@ -185,15 +185,15 @@ def test_files_of_format_3_score_as_they_did_there(name, tmp_path):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("factors-kernel", scca.SparseCCA(2, kernel=scca.Kernel("rbf", gamma=0.05), rendering="sparse")),
+        ("factors-kernel", scca.SparseCCA(2, rendering="sparse", kernel=scca.Kernel("rbf", gamma=0.05))),
         (
             "factors-low-rank",
             scca.SparseCCA(
-                2, kernel=(scca.LowRankKernel(scca.Kernel("rbf", gamma=0.05), rank=20),) * 2, rendering="sparse"
+                2, rendering="sparse", kernel=(scca.LowRankKernel(scca.Kernel("rbf", gamma=0.05), rank=20),) * 2
             ),
         ),
         ("factors-dense", scca.SparseCCA(2, rendering=("dense", "sparse"))),
-        ("factors-cv", scca.SparseCCACV(2, mu_factors=(0.5, 1), ridge_factors=(1, 4), cv=3)),
+        ("factors-cv", scca.SparseCCACV(2, mu_factors=(0.5, 1), ridge_factors=(1, 4), cv=3, rendering="sparse")),
         ("kernel-cca-rbf", scca.KernelCCA(2, kernel=scca.Kernel("rbf", gamma=0.05))),
         ("anchored-cv", scca.AnchoredCCACV(2, mu_factors=(0.5, 1), cv=3, scale="auto")),
     ],

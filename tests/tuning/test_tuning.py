@@ -1,4 +1,7 @@
-"""Tuning mu and the ridge of shared factors: warm paths against cold fits, what is chosen, what no fold sees."""
+"""Tuning mu and the ridge of shared factors: warm paths against cold fits, what is chosen, what no fold sees.
+
+Views are rendered sparsely here, since mu changes no score of a view that is rendered jointly.
+"""
 
 import numpy as np
 import pytest
@@ -22,7 +25,8 @@ def pairs():
 
 
 def search(n_components=2, **settings):
-    return SparseCCACV(n_components, **{"mu_factors": MU, "ridge_factors": RIDGE, "cv": 3, "held_out": 0, **settings})
+    usual = {"mu_factors": MU, "ridge_factors": RIDGE, "cv": 3, "held_out": 0, "rendering": "sparse"}
+    return SparseCCACV(n_components, **{**usual, **settings})
 
 
 def thresholded(view):
@@ -35,10 +39,11 @@ def prepared(model, X, Y):
 
 def warm_and_cold(views, **settings):
     """Models of the penalties of a search, made as it makes them and one by one."""
-    tried = [{"mu": mu, "ridge": ridge} for ridge in RIDGE for mu in MU]
-    models = [SparseCCA(3, held_out=0, **settings, **as_params(multipliers)) for multipliers in tried]
-    cold = [clone(model).fit(*views) for model in models]
-    return zip(models[0].fit_many(models, prepared(models[0], *views)), cold, strict=True)
+    for ridge in RIDGE:
+        tried = [as_params({"mu": mu, "ridge": ridge}) for mu in MU]
+        models = [SparseCCA(3, held_out=0, rendering="sparse", **settings, **params) for params in tried]
+        warm = models[0].fit_many(models, prepared(models[0], *views))
+        yield from zip(warm, [clone(model).fit(*views) for model in models], strict=True)
 
 
 class TestWarmIsCold:
@@ -77,11 +82,58 @@ class TestWarmIsCold:
         assert in_folds == [0.0625, 1.0] * 3
         assert in_all == 0.25 * Penalty.parse(model.best_params_["ridge"], "ridge", zero_allowed=False).factor
 
-    def test_the_features_that_are_read_do_not_depend_on_the_ridge(self):
-        X, Y = make_planted(120, 300, 300, n_active=10, random_state=0).views
-        read = [prepared(SparseCCA(2, ridge=ridge), X, Y) for ridge in ("auto", "auto*30", 0.01)]
-        assert read[0].reading.n_features is not None
-        assert {pair.reading.n_features for pair in read} == {read[0].reading.n_features}
+    @pytest.mark.parametrize(("n_features", "per_fold"), [("auto", 2), (0.3, 2), (None, 1)])
+    def test_features_are_chosen_once_a_fold_and_ridge(self, pairs, monkeypatch, n_features, per_fold):
+        """They are chosen by factors, which depend on the ridge and not on mu; all features are those of any ridge."""
+        chosen = []
+        prepare = SparseCCA.prepare_views
+        monkeypatch.setattr(
+            SparseCCA, "prepare_views", lambda model, views: chosen.append(model) or prepare(model, views)
+        )
+        search(n_features=n_features).fit(*pairs)
+        assert len(chosen) == 3 * per_fold
+        assert len({model.ridge for model in chosen}) == per_fold
+
+    def test_a_search_does_not_depend_on_the_other_ridges(self, pairs):
+        """What the rows of a ridge say is what a search of this ridge alone says."""
+        both, alone = (search(n_features=0.3, ridge_factors=ridges).fit(*pairs) for ridges in (RIDGE, RIDGE[1:]))
+        of_ridge = both.cv_results_["ridge_factor"] == RIDGE[1]
+        for name in ("mean_test_score", "mean_x_features"):
+            np.testing.assert_allclose(both.cv_results_[name][of_ridge], alone.cv_results_[name], atol=1e-9)
+
+
+class TestJointly:
+    """Views in which every factor weighs all features that are read."""
+
+    def test_there_is_no_mu_to_choose(self):
+        """Words are rendered jointly unless a rendering is asked for; columns of tables are not."""
+        X, Y = (np.maximum(view, 0.0) for view in make_planted(60, 80, 50, n_active=8, random_state=0).views)
+        words = [sp.csr_array(np.where(view > 1, view, 0.0)) for view in (X, Y)]
+        plain, forced = (SparseCCACV(2, cv=2, held_out=0, **asked) for asked in ({}, {"rendering": "sparse"}))
+        assert plain.fit(*words).rendering_ == ["joint", "joint"]
+        assert set(plain.cv_results_["mu_factor"]) == {1}
+        assert forced.fit(*words).rendering_ == ["sparse", "sparse"]
+        assert len(set(forced.cv_results_["mu_factor"])) == 5
+
+    def test_the_table_is_a_plain_loop(self, pairs):
+        X, Y = pairs
+        train, test = np.arange(40), np.arange(40, 60)
+        settings = {"rendering": "joint", "n_features": 0.4, "held_out": 0}
+        model = SparseCCACV(2, ridge_factors=RIDGE, cv=[(train, test)], scoring=first_correlation, **settings).fit(X, Y)
+        for row, params in enumerate(model.cv_results_["params"]):
+            fitted = SparseCCA(2, **settings, **params).fit(X[train], Y[train])
+            expected = first_correlation(*fitted.transform_pair(X[test], Y[test]))
+            assert model.cv_results_["mean_test_score"][row] == pytest.approx(expected, abs=1e-9)
+            assert model.cv_results_["mean_x_features"][row] == np.count_nonzero(fitted.x_weights_.any(axis=1))
+        assert model.shown_[0].shape == model.x_weights_.shape
+
+    def test_a_joint_view_beside_a_sparse_one_has_a_mu(self, pairs):
+        model = SparseCCACV(2, rendering=("joint", "sparse"), ridge_factors=(1,), cv=2, held_out=0).fit(*pairs)
+        assert len(set(model.cv_results_["mean_y_features"])) > 1 == len(set(model.cv_results_["mean_x_features"]))
+
+
+def first_correlation(A, B):
+    return np.corrcoef(A[:, 0], B[:, 0])[0, 1]
 
 
 class TestSomethingToTune:
@@ -183,6 +235,10 @@ class TestRefusals:
                 {"rendering": "dense"},
                 "mu_factors must be \\(1,\\) with the dense rendering, which has no penalties; got",
             ),
+            (
+                {"rendering": "joint"},
+                "mu_factors must be \\(1,\\) with the joint rendering, whose scores do not depend on mu .*; got",
+            ),
             ({"ridge_factors": (0, 1)}, "ridge_factors must be one or more finite numbers greater than 0"),
             ({"ridge_factors": "auto"}, "ridge_factors must be one or more finite numbers greater than 0"),
         ],
@@ -194,7 +250,7 @@ class TestRefusals:
 
     @pytest.mark.parametrize(
         ("settings", "rows"),
-        [({"rendering": "dense"}, 3), ({"kernel": (LINEAR, LINEAR)}, 15), ({}, 15)],
+        [({"rendering": "dense"}, 3), ({"rendering": "joint"}, 3), ({"kernel": (LINEAR, LINEAR)}, 15), ({}, 15)],
     )
     def test_what_is_tried_by_default(self, pairs, settings, rows):
         model = SparseCCACV(1, cv=2, held_out=0, **settings).fit(*pairs)

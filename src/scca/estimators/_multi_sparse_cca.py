@@ -27,7 +27,18 @@ from .._checks import (
 from .._data import check_row_labels, check_same_samples
 from .._types import MatrixLike, PenaltyLike, SeedLike
 from .._wording import setting
-from ..factors import Fit, Prepared, Settings, constants, fit_path, fit_prepared, is_doubtful, prepare_chosen, verdict
+from ..factors import (
+    Fit,
+    Prepared,
+    Settings,
+    constants,
+    fit_path,
+    fit_prepared,
+    is_doubtful,
+    prepare_chosen,
+    prepare_nested,
+    verdict,
+)
 from ..progress import Checkpoint, Report, long_work
 from ..retrieval import average_precision, best_matches
 from ..samples import Views, view_names
@@ -266,6 +277,14 @@ class MultiSparseCCA(ViewsEstimator):
 
     def _prepare(self, views: Views, settings: Settings, first: PreparedView | None = None) -> Prepared:
         return prepare_chosen(views, settings, first)
+
+    def prepare_nested(self, views: Views, shares: Sequence[float], through: float = 1.0) -> Iterator[Prepared]:
+        """Prepare checked views with ever fewer features, those of each share, largest first.
+
+        If `through` is the share that a fit reads, and as many shares are before it as a fit takes rounds, its features
+        are those of the fit.
+        """
+        return prepare_nested(views, self._bounded(self._settings(len(views.data)), views), shares, through)
 
     def _learn(self, prepared: Prepared, settings: Settings) -> Self:
         return self._keep(fit_prepared(prepared, settings), settings)

@@ -1,9 +1,9 @@
 """Shared factors of two or more views: the method, one step a file. `fit.py` is the whole, from top to bottom."""
 
 from .chance import is_doubtful, verdict
+from .choose import Choice, Cost, fewer_features, n_rounds
 from .find import spectrum_of
-from .choose import Choice, Cost, fewer_features
-from .fit import Fit, count_components, fit_path, fit_prepared, prepare_chosen
+from .fit import Fit, count_components, fit_path, fit_prepared, prepare_chosen, prepare_nested
 from .hold_out import HeldOut
 from .prepare import Prepared, Reading, prepare, unweighted_view
 from .settings import Settings
@@ -11,6 +11,7 @@ from .settings import Settings
 __all__ = [
     # the method
     "prepare_chosen",
+    "prepare_nested",
     "fit_prepared",
     "fit_path",
     "count_components",
@@ -23,6 +24,7 @@ __all__ = [
     "Reading",
     # choosing features
     "fewer_features",
+    "n_rounds",
     "Choice",
     "Cost",
     # evidence

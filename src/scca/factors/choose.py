@@ -1,6 +1,6 @@
 """Choosing the features that are read: for all factors together, and as few as lose nothing on samples left out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations
@@ -11,11 +11,11 @@ import numpy as np
 from scipy.special import stdtrit
 
 from .._checks import NothingSharedError
-from ..parallel import is_small, map_threads, one_blas_thread
+from ..parallel import blas_threads_for, is_small, map_threads, one_blas_thread
 from ..progress import Stage, from_checkpoint, report, unreported
 from ..retrieval import ranks_among
 from ..samples import AllBut, Groups, Views, remote_blocks_of
-from ..views import PreparedView, PrimalView
+from ..views import PreparedView
 from . import constants
 from .find import SharedFactors
 from .large import rough_factors
@@ -23,13 +23,31 @@ from .prepare import Prepared, Reading, prepare, reading_only
 from .products import Scores
 from .refit import dense_weights, joint_ridge, joint_weights
 
-__all__ = ["Choice", "Cost", "cost_of", "fewer_features"]
+__all__ = ["Choice", "Cost", "cost_of", "fewer_features", "n_rounds", "nested_features"]
 
 _SEED = 0
 _ROUGH = 1e-3  # relative residual of the weights by which features are judged
 _QUANTILE = 1.96  # half the width of an interval of a level of 0.95, in standard errors
 
 RidgeOf = Callable[[PreparedView], float]
+Sizes = list[int | None]  # how many features of each view are read; None for all
+
+
+def weakness(n_components: int, n_samples: int) -> float:
+    """How far the weights of factors may be mostly noise: 1 for one factor of at most 100 samples, falling to 0."""
+    return (min(1.0, constants.FULL_POWER_SAMPLES / n_samples) / n_components) ** 2
+
+
+def features_left(n_components: int, n_samples: int) -> float:
+    """The share of the features that a round keeps."""
+    usual, where_weak = constants.FEATURES_LEFT
+    return usual + (where_weak - usual) * weakness(n_components, n_samples)
+
+
+def n_rounds(share: float, n_components: int, n_samples: int) -> int:
+    """How many rounds lead to a share of the features."""
+    # a little less, since sizes are rounded
+    return int(np.ceil(np.log(share) / np.log(features_left(n_components, n_samples)) - 0.05))
 
 
 @dataclass(frozen=True)
@@ -50,16 +68,7 @@ class Choice:
     ridge: RidgeOf
     chosen: tuple[bool, ...]
 
-    def few(self, n_samples: int) -> float:
-        """From 0 to 1 for one factor of at most 100 samples: how far its weights may be mostly noise."""
-        return (min(1.0, constants.FULL_POWER_SAMPLES / n_samples) / self.n_components) ** 2
-
-    def features_left(self, n_samples: int) -> float:
-        """The share of the features that a round keeps."""
-        usual, where_few = constants.FEATURES_LEFT
-        return usual + (where_few - usual) * self.few(n_samples)
-
-    def sizes(self, prepared: Prepared, n_features: int | float) -> list[int | None]:
+    def sizes(self, prepared: Prepared, n_features: int | float) -> Sizes:
         """How many features of each view are `n_features`, a number or a share; None for all."""
         return [
             self._size(prepared.unweighted[v], n_features) if chosen else None for v, chosen in enumerate(self.chosen)
@@ -71,18 +80,19 @@ class Choice:
             return min(m, int(n_features))
         return min(m, max(round(n_features * m), self.n_components, 1))
 
-    def steps(self, prepared: Prepared, n_features: int | float) -> list[list[int | None]]:
-        """The sizes of all rounds to `n_features`, each about the same share of the one before."""
+    def rounds(self, prepared: Prepared, n_features: int | float, before: Sizes | None = None) -> list[Sizes]:
+        """The sizes of all rounds from those `before`, or from all features, to `n_features`.
+
+        Each round keeps about the same share of the features of the one before.
+        """
         last = self.sizes(prepared, n_features)
-        whole = self.sizes(prepared, 1.0)
-        shares = [size / m for size, m in zip(last, whole, strict=True) if size is not None and m]
-        n_rounds = _n_rounds(min(shares, default=1.0), self.features_left(len(prepared.given)))
-        between = [
-            [None if size is None or m is None else round(m * (size / m) ** (k / n_rounds)) for size, m in both]
-            for both in [list(zip(last, whole, strict=True))]
-            for k in range(1, n_rounds)
+        both = list(zip(before or self.sizes(prepared, 1.0), last, strict=True))
+        smallest = min((n / m for m, n in both if m and n is not None), default=1.0)
+        count = n_rounds(smallest, self.n_components, len(prepared.given))
+        return [
+            [None if n is None or m is None else round(m * (n / m) ** (k / count)) if m else 0 for m, n in both]
+            for k in range(1, count + 1)
         ]
-        return [*between, last] if n_rounds else []
 
 
 @dataclass(frozen=True)
@@ -122,13 +132,14 @@ class Round:
         return Round(reading_only(self.prepared, kept), self.choice, self._found[1])
 
     def _leading(self, v: int, size: int) -> np.ndarray:
-        view = self.prepared.views[v]
+        view: Any = self.prepared.views[v]
         W = dense_weights(view, self.scores, joint_ridge(self.choice.ridge(view), view.shape[0]), _ROUGH).weights
         with np.errstate(divide="ignore"):
             parts = 0.5 * np.log(np.einsum("ij,ij->i", W, W) * view.square_norms())
         explained = self.prepared.explained[v] if self.prepared.explained else None
         if explained is not None:
-            parts += constants.JUDGED_POWER * self.choice.few(view.shape[0]) * np.where(np.isfinite(explained), explained, 0.0)
+            known = np.where(np.isfinite(explained), explained, 0.0)
+            parts += constants.JUDGED_POWER * weakness(self.choice.n_components, view.shape[0]) * known
         read = self.prepared.kept[v]
         read = view.varying if read is None else read
         return read[np.sort(np.argsort(-parts[read], kind="stable")[:size])]
@@ -139,12 +150,36 @@ def fewer_features(prepared: Prepared, n_features: int | float | None, choice: C
     if n_features is None:
         return prepared
     now = Round(prepared, choice)
-    for sizes in choice.steps(prepared, n_features):
+    for sizes in choice.rounds(prepared, n_features):
         try:
             now = now.fewer(sizes)
         except NothingSharedError:  # then there is nothing to choose by, and the fit says so
             return prepared
     return now.prepared
+
+
+def nested_features(
+    prepared: Prepared, shares: Sequence[float], choice: Choice, through: float = 1.0
+) -> Iterator[Prepared]:
+    """The same samples with ever fewer features: for each share, largest first, some of those of the share before.
+
+    Shares down to `through` are one round each; the features of `through` are those that `fewer_features` chooses, if
+    as many shares come before it as `fewer_features` takes rounds. Between smaller shares are as many rounds as needed.
+    """
+    threads = blas_threads_for(*(view.n_stored for view in prepared.views))
+    whole, last = choice.sizes(prepared, 1.0), choice.sizes(prepared, through)
+    now, before = Round(prepared, choice), whole
+    for share in shares:
+        sizes = choice.sizes(prepared, share)
+        if through < share < 1.0:
+            part = np.log(share) / np.log(through)
+            both = zip(whole, last, strict=True)
+            sizes = [None if m is None or n is None else round(m * (n / m) ** part) for m, n in both]
+        for each in [sizes] * (share < 1.0) if share >= through else choice.rounds(prepared, share, before):
+            with threads:
+                now = now.fewer(each)
+        before = sizes
+        yield now.prepared
 
 
 # --- what fewer features cost -----------------------------------------------------------------------------------------
@@ -270,20 +305,11 @@ def _least_share(given: Views, choice: Choice) -> float:
 def _shares(given: Views, n_features: int | float | None, choice: Choice) -> np.ndarray:
     """The shares that are tried: those of every round or, for a number that was asked for, all and this number."""
     if n_features is None:
-        return _tried(_least_share(given, choice), choice.features_left(len(given)))
+        least, factors = _least_share(given, choice), (choice.n_components, len(given))
+        count = n_rounds(least, *factors)
+        return np.append(features_left(*factors) ** np.arange(count), least) if count else np.ones(1)
     fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
     return np.array([1.0, n_features / fewest if isinstance(n_features, Integral) else float(n_features)])
-
-
-def _tried(least: float, left: float) -> np.ndarray:
-    """1 and ever smaller shares to `least`, each `left` of the one before."""
-    n_rounds = _n_rounds(least, left)
-    return np.append(left ** np.arange(n_rounds), least) if n_rounds else np.ones(1)
-
-
-def _n_rounds(share: float, left: float) -> int:
-    """How many rounds that each keep `left` of the features lead to a share of them."""
-    return int(np.ceil(np.log(share) / np.log(left) - 1e-9))
 
 
 def _ranks(
@@ -297,7 +323,7 @@ def _ranks(
         steps = [choice.sizes(prepared, float(share)) for share in _shares(given, None, choice)[1:]]
         tried = set(range(len(steps) + 1))
     else:
-        steps = choice.steps(prepared, n_features)
+        steps = choice.rounds(prepared, n_features)
         tried = {0, len(steps)}
     alike, now, found = Round(replace(prepared, views=prepared.unweighted), choice), Round(prepared, choice), []
     try:

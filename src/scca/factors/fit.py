@@ -43,7 +43,7 @@ from .chance import (
     p_values,
     refitted_test,
 )
-from .choose import Choice, cost_of, fewer_features
+from .choose import Choice, cost_of, fewer_features, nested_features
 from .find import Rotation, SharedFactors, ridge_of, simple_structure
 from .hold_out import HeldOut, has_many, held_out_correlations, leave_out, scores_of_split
 from .large import leading_factors
@@ -53,7 +53,7 @@ from .refit import SCORING, WEIGHING, Rendering, dense_rendering, refit
 from .selection import Selection, results_as_arrays, results_of_arrays
 from .settings import Settings
 
-__all__ = ["Factors", "Fit", "count_components", "fit", "fit_path", "fit_prepared", "prepare_chosen"]
+__all__ = ["Factors", "Fit", "count_components", "fit", "fit_path", "fit_prepared", "prepare_chosen", "prepare_nested"]
 
 _N_PREVIEWED = 3  # number of components that are shown before the features of all are selected
 _SELECTION_TIME = 1.4  # approximate time to select the features of a view, relative to fitting their weights
@@ -150,6 +150,15 @@ def prepare_chosen(given: Views, settings: Settings, first: PreparedView | None 
     with blas_threads_for(*(view.n_stored for view in prepared.views)):
         prepared = fewer_features(prepared, asked, choice)
     return replace(prepared, cost=cost, share=asked, sharing=sharing, n_counted=choice.n_components)
+
+
+def prepare_nested(
+    given: Views, settings: Settings, shares: Sequence[float], through: float = 1.0
+) -> Iterator[Prepared]:
+    """The views with ever fewer features, those of each share, largest first; see `nested_features`."""
+    settings = replace(settings, reading=settings.reading.decided(given))
+    prepared = prepare(given, settings.reading)
+    yield from nested_features(prepared, shares, _choice(_adapted(settings, prepared)), through)
 
 
 def _are_chosen(settings: Settings) -> tuple[bool, ...]:
@@ -274,7 +283,7 @@ def render(
         return [dense[v] for v in range(len(views))]
     stage = Stage("features", len(sparse) * _SELECTION_TIME + len(weighed) * 2 * WEIGHING + SCORING)
     squares = column_products(T, T)
-    selected: dict[int, Sequence[ComponentResult]] = {v: () for v in weighed}
+    selected: dict[int, Sequence[ComponentResult]] = dict.fromkeys(weighed, ())
     for v in sparse:
         with stage.step(_SELECTION_TIME):
             if v not in selections:
@@ -458,6 +467,7 @@ def held_out_scores(
     train = train if remote_blocks_of(views.data) else np.asarray(train)
     prepared = prepare(views.rows(train), settings.reading)
     if settings.n_features is not None:
+        assert not isinstance(settings.n_features, str)  # folds read as many as was decided
         prepared = fewer_features(prepared, settings.n_features, _choice(settings))
     nothing = np.zeros((len(test), n_components))
     try:

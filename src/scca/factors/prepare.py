@@ -197,8 +197,8 @@ def reading_only(prepared: Prepared, kept: Sequence[np.ndarray | None]) -> Prepa
     weights: list[np.ndarray | None] = [None] * len(kept)
     explained: list[np.ndarray | None] = []
     if prepared.judged:
-        views, n = judged_views(prepared.reading, prepared.judged), len(prepared.given)
-        explained = shares_explained(views, kept, prepared.groups.chosen(_judged_rows(n)))
+        judged, n = judged_views(prepared.reading, prepared.judged), len(prepared.given)
+        explained = shares_explained(judged, kept, prepared.groups.chosen(_judged_rows(n)))
         weights = [None if each is None else weights_of(each, n) for each in explained]
     for v, features in enumerate(kept):
         if weights[v] is None and features is not None:

@@ -48,9 +48,9 @@ SCORING, WEIGHING = 1.6, 1.0  # approximate relative times: to score all views, 
 class Rendering:
     """The factors in one view: the view restricted to features that are read, weights on coordinates, and certificates.
 
-    `joint` says whether every factor weighs all features that are read. `selected` holds the solutions of the convex problems that selected the features; for a dual view their weights are
-    also the final `weights`. `unsolved` is a sentence if the equations for weights on all features were not solved to
-    their tolerance, and otherwise empty.
+    `joint` says whether every factor weighs all features that are read. `selected` holds the solutions of the convex
+    problems that selected the features; for a dual view their weights are also the final `weights`. `unsolved` is a
+    sentence if the equations for weights on all features were not solved to their tolerance, and otherwise empty.
     """
 
     view: PreparedView
@@ -92,7 +92,8 @@ def refit(
     names, samples = prepared.given.names, prepared.samples
     for v, results in selected.items():
         with stage.step(WEIGHING):
-            view, joint = prepared.views[v], settings.renderings[v] == "joint"
+            view: Any = prepared.views[v]
+            joint = settings.renderings[v] == "joint"
             ridge = ridge_of(settings, view)
             ridge = joint_ridge(ridge, len(scores)) if joint else constants.WEIGHT_RIDGE * ridge
             ridges = np.full(scores.shape[1], ridge)
@@ -368,7 +369,7 @@ def joint_ridge(ridge: float, n_samples: int) -> float:
 
 
 def joint_weights(views: Sequence[Any], scores: Scores, ridges: Sequence[float]) -> list[np.ndarray]:
-    """Weights of the factors T on all features of every view, as `refit` finds them, given the ridges of the factors."""
+    """Weights of the factors T on all features of every view, as `refit` finds them, given the factors' ridges."""
     ridges = [joint_ridge(ridge, len(scores)) for ridge in ridges]
     first = [dense_weights(view, scores, ridge).weights for view, ridge in zip(views, ridges, strict=True)]
     found = {v: scores_of([view], [W]) for v, (view, W) in enumerate(zip(views, first, strict=True))}
@@ -412,7 +413,7 @@ def _raised_ridge(gram: np.ndarray, target: np.ndarray, most: float, ridge: floa
 
 
 def _solved_by_triangle(view: FeatureView, scores: np.ndarray, ridge: float) -> np.ndarray | None:
-    """The ridge regression by a Cholesky factor of A'A + ridge or of A A' + ridge; None if rounding errors forbid it."""
+    """The ridge regression by a Cholesky factor of A'A + ridge or A A' + ridge; None if rounding errors forbid it."""
     n, m = view.shape
     if min(n, m) <= _FEW_FOR_SPECTRA:
         return None

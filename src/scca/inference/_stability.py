@@ -130,7 +130,7 @@ def stability_selection(
     --------
     >>> import scca
     >>> data = scca.datasets.make_planted(100, 100, 100, n_factors=1, n_active=4, strength=2, random_state=0)
-    >>> model = scca.SparseCCA(1, mu="auto*4")
+    >>> model = scca.SparseCCA(1, mu="auto*4", n_features=0.3)
     >>> found = scca.inference.stability_selection(model, *data.views, n_subsamples=40, threshold=0.9, random_state=0)
     >>> found.selected_x.tolist() == data.x_loadings[:, 0].nonzero()[0].tolist()
     True

@@ -20,8 +20,8 @@ def coherence(model: SparseCCA, held_out: Sequence[Samples]) -> float:
 
         sign(l_a) sign(l_b) correlation(x_a, y_b)    on the pairs held out.
 
-    The strongest features are those that are shown to a reader and have the largest loadings |l|. A feature that is constant on these
-    pairs has correlation 0; so has a component without weights in one of the views.
+    The strongest features are those that are shown to a reader and have the largest loadings |l|. A feature that is
+    constant on these pairs has correlation 0; so has a component without weights in one of the views.
     """
     x, y = (
         _signed_means(samples.data, _signs_of_strongest(shown_weights(model, v), model.loadings_[v]))

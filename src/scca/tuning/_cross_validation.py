@@ -41,8 +41,8 @@ class _Search(PairedTransformer):
     _searched: type[PairedTransformer]
 
     @abstractmethod
-    def _candidates(self) -> list[Multipliers]:
-        """All combinations of the multipliers."""
+    def _candidates(self, views: Views) -> list[Multipliers]:
+        """All combinations of the multipliers that these views can have."""
 
     def _common_params(self, views: Views) -> dict[str, Any]:
         """Parameters of all folds that depend on all samples."""
@@ -53,9 +53,10 @@ class _Search(PairedTransformer):
         return {}
 
     def _fit_pair(self, X: MatrixLike, Y: MatrixLike, groups: Any = None) -> Self:
-        settings, candidates, scoring = self._settings(), self._candidates(), self._check_search()
+        settings, scoring = self._settings(), self._check_search()
         with silenced(DataWarning):  # the last fit, to all pairs, gives such warnings
             views, features = self._training({"X": X, "Y": Y}, groups, settings)
+        candidates = self._candidates(views)
         common = self._common_params(views)
         folds = consecutive_folds(self.cv, len(views), groups=views.groups)
         trials = [[Trial(fold, *split, tried) for tried in candidates] for fold, split in enumerate(folds)]
@@ -161,16 +162,18 @@ class SparseCCACV(_Search, SparseCCA):  # type: ignore[misc]
     combination with the best mean score is fitted to all pairs; this estimator then has all attributes and methods of
     that fit.
 
-    What the fits of a fold have in common is computed once: the prepared pairs, and the shared factors for each ridge.
-    These are rendered from the largest penalty to the smallest, each starting from the previous solution and certified
-    on its own.
+    What the fits of a fold have in common is computed once for each ridge: the features that are read, chosen by the
+    training pairs alone, and the shared factors. These are rendered from the largest penalty to the smallest, each
+    starting from the previous solution and certified on its own.
 
     Parameters
     ----------
     n_components : int or "auto", default=2
         "auto" is counted once, from all pairs, and used in all folds.
     mu_factors : sequence of float, optional
-        Multipliers of the automatic mu; by default (0.25, 0.5, 1, 2, 4), or (1,) with the dense rendering.
+        Multipliers of the automatic mu; by default (0.25, 0.5, 1, 2, 4), or (1,) if no view is rendered "sparse", since
+        mu then changes no score. ("joint", to which "auto" leads for words, weighs all features that are read;
+        `model_path` shows what reading fewer of them costs.)
     ridge_factors : sequence of float, optional
         Multipliers of the automatic ridge, by default (0.25, 1, 4). All combinations are tried.
     cv : int, splitter or iterable, default=5
@@ -225,7 +228,7 @@ class SparseCCACV(_Search, SparseCCA):  # type: ignore[misc]
         cv: Splitter = 5,
         scoring: str | Callable[..., float] = "retrieval",
         rule: str = "best",
-        rendering: str | tuple[str, str] = "sparse",
+        rendering: str | tuple[str, str] = "auto",
         feature_weights: str | None = "shared",
         n_features: int | float | str | None = "auto",
         kernel: Any = "linear",
@@ -261,10 +264,14 @@ class SparseCCACV(_Search, SparseCCA):  # type: ignore[misc]
         """Choose the penalties and learn the components of paired samples; parameters as for `SparseCCA.fit`."""
         return self._fit_pair(X, Y, groups)
 
-    def _candidates(self) -> list[Multipliers]:
-        no_mu = (
-            "the dense rendering, which has no penalties" if all(each == "dense" for each in self._renderings()) else ""
-        )
+    def _candidates(self, views: Views) -> list[Multipliers]:
+        settings = self._settings()
+        renderings = settings.decided(settings.reading.decided(views).scales).renderings
+        no_mu = ""
+        if all(each == "dense" for each in renderings):
+            no_mu = "the dense rendering, which has no penalties"
+        elif "sparse" not in renderings:
+            no_mu = 'the joint rendering, whose scores do not depend on mu (with rendering="sparse" they do)'
         mus = _multipliers_to_try(self.mu_factors, "mu_factors", _MU_FACTORS, no_mu)
         ridges = _multipliers_to_try(self.ridge_factors, "ridge_factors", _RIDGE_FACTORS, "")
         return [{"mu": mu, "ridge": ridge} for mu, ridge in product(mus, ridges)]
@@ -364,7 +371,7 @@ class AnchoredCCACV(_Search, AnchoredCCA):
         """Choose the penalties and learn the components of paired samples; parameters as for `AnchoredCCA.fit`."""
         return self._fit_pair(X, Y)
 
-    def _candidates(self) -> list[Multipliers]:
+    def _candidates(self, views: Views) -> list[Multipliers]:
         mus = _multipliers_to_try(self.mu_factors, "mu_factors", _MU_FACTORS, "")
         gammas = _multipliers_to_try(self.gamma_factors, "gamma_factors", (1.0,), "")
         return [{"mu": mu, "gamma": gamma} for mu, gamma in product(mus, gammas)]

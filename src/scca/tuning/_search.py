@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,21 @@ import numpy as np
 from .._checks import Collector, collected, silenced
 from .._data import check_varies
 from ..estimators import PairedTransformer
+from ..factors import Prepared
 from ..samples import Samples, Views
 
-__all__ = ["Fitted", "Measure", "Multipliers", "Trial", "fits_of_a_fold", "mean_correlation"]
+__all__ = ["Fitted", "Measure", "Multipliers", "Trial", "as_params", "fits_of_a_fold", "mean_correlation"]
 
-Multipliers = dict[str, float]  # multipliers of automatic penalties, by the name of the parameter
+# multipliers of automatic penalties, by the name of the parameter; of "n_features", the share itself
+Multipliers = dict[str, float]
 
 
-def as_params(multipliers: Multipliers) -> dict[str, str]:
-    """Multipliers of automatic penalties as parameters of an estimator."""
-    return {name: "auto" if factor == 1 else f"auto*{factor!r}" for name, factor in multipliers.items()}
+def as_params(multipliers: Multipliers) -> dict[str, Any]:
+    """What is tried as parameters of an estimator."""
+    return {
+        name: factor if name == "n_features" else "auto" if factor == 1 else f"auto*{factor!r}"
+        for name, factor in multipliers.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -53,11 +59,13 @@ def fits_of_a_fold(
     measure: Measure,
     task: Sequence[tuple[PairedTransformer, Trial]],
     quiet: tuple[type[Warning], ...] = (),
+    through: float | None = None,
 ) -> list[Fitted]:
     """All fits to the prepared views of a fold, one in memory at a time; warnings in `quiet` are dropped.
 
     Fits with the same ridge follow each other, and the largest penalties come first: each fit of shared factors starts
-    from the previous one.
+    from the previous one. Fits that read ever fewer features choose them among those of the fit before; see
+    `SparseCCA.prepare_nested` for `through`.
     """
     first_model, first = task[0]
     training = views.rows(first.train)
@@ -68,21 +76,41 @@ def fits_of_a_fold(
                 f"{name} in the training pairs of fold {first.fold}",
                 "pass other folds, for example KFold(shuffle=True)",
             )
-    with _errors_name(first):
-        prepared = first_model.prepare_views(training)
     held_out = views.held_out(first.test, first.train)
     order = sorted(range(len(task)), key=lambda position: _order_key(task[position][1].multipliers))
-    models = first_model.fit_many([task[position][0] for position in order], prepared)
+    with _errors_name(first):
+        rows, preparing = _preparing([task[position] for position in order], training, through)
     fits: dict[int, Fitted] = {}
-    for position in order:
-        trial = task[position][1]
-        with _errors_name(trial), collected(str(trial)) as warned, silenced(*quiet):
-            fits[position] = Fitted(measure(next(models), held_out), warned)
+    begun = 0
+    for length in rows:
+        row, begun = order[begun : begun + length], begun + length
+        with _errors_name(task[min(row)][1]):
+            prepared = next(preparing)
+        models = first_model.fit_many([task[position][0] for position in row], prepared)
+        for position in row:
+            trial = task[position][1]
+            with _errors_name(trial), collected(str(trial)) as warned, silenced(*quiet):
+                fits[position] = Fitted(measure(next(models), held_out), warned)
     return [fits[position] for position in range(len(task))]
 
 
-def _order_key(multipliers: Multipliers) -> tuple[float, float]:
-    return multipliers.get("ridge", 0.0), -multipliers["mu"]
+def _preparing(
+    task: Sequence[tuple[PairedTransformer, Trial]], training: Views, through: float | None
+) -> tuple[list[int], Iterator[Prepared]]:
+    """How many consecutive fits share prepared views, and these views."""
+    model, tried = task[0][0], [trial.multipliers for _, trial in task]
+    if through is not None:
+        shares = [each["n_features"] for each in tried]
+        return [1] * len(task), model.prepare_nested(training, shares, through)
+    # features are chosen by factors, which depend on the ridge
+    ridges = [each.get("ridge") if model.n_features is not None else None for each in tried]
+    rows = [len(list(same)) for _, same in groupby(ridges)]
+    firsts = [task[sum(rows[:i])][0] for i in range(len(rows))]
+    return rows, (each.prepare_views(training) for each in firsts)
+
+
+def _order_key(multipliers: Multipliers) -> tuple[float, ...]:
+    return tuple(sign * multipliers.get(name, 1.0) for name, sign in (("ridge", 1), ("n_features", -1), ("mu", -1)))
 
 
 @contextmanager
