@@ -380,9 +380,9 @@ class TestFactorsOnly:
 
     @pytest.mark.parametrize("value", [*ODD, None])
     def test_rendering(self, X, Y, value):
+        renderings = "'auto', 'sparse', 'joint', 'dense'"
         with pytest.raises(
-            ValueError,
-            match=f"^(rendering must be one of 'auto', 'sparse', 'joint', 'dense'; got|{WRONG_LENGTH.format('rendering')})",
+            ValueError, match=f"^(rendering must be one of {renderings}; got|{WRONG_LENGTH.format('rendering')})"
         ):
             factors(1, rendering=value).fit(X, Y)
 

@@ -374,8 +374,8 @@ class MultiSparseCCA(ViewsEstimator):
         for name, usual in _USUAL_EFFORT.items():
             if effort[name] != usual:
                 raise ValueError(
-                    f'{name} is for a rendering that selects features; got {shown(effort[name])} with "dense": leave it at '
-                    f"{usual!r}."
+                    f'{name} is for a rendering that selects features; got {shown(effort[name])} with "dense": '
+                    f"leave it at {usual!r}."
                 )
         return effort
 

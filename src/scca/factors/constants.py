@@ -25,8 +25,8 @@ MOST_JUDGED = 500
 weights of more samples hardly differ from 1."""
 
 FEATURES_LEFT = 0.6, 0.8
-"""Share of a view's features that each round of the choice keeps: with many factors or samples, and for one factor of at
-most `FULL_POWER_SAMPLES` samples, which few features among many are found by only if each round judges them anew."""
+"""Share of a view's features that each round of the choice keeps: with many factors or samples, and for one factor of
+at most `FULL_POWER_SAMPLES` samples, where a few features among many are found only if they are judged anew often."""
 
 JUDGED_POWER = 300.0
 """How much the choice of features depends on what the other views predict of each: for one factor of at most
