@@ -78,7 +78,8 @@ class Case:
 ANCHORED = {"anchors": "cross-energy"}
 WEIGHTED = ANCHORED | {"feature_weights": "shared"}
 GREEDY = ANCHORED | {"algorithm": "greedy"}
-MANY = {"held_out": 0, "mu": 0.05, "n_components": 3}  # enough weights for the solver to need several rounds
+# enough features and weights for the solver to need several rounds
+MANY = {"held_out": 0, "mu": 0.05, "n_components": 3, "n_features": None}
 NARROW, WIDE, WIDEST = (Kernel("rbf", gamma=gamma) for gamma in (0.5, 0.05, 0.02))
 SCORES = ("transform", "transform_y")
 WEIGHTS = ("x_weights_", "y_weights_")

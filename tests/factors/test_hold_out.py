@@ -10,7 +10,7 @@ from repeats import few_or_many
 from scipy.stats import binom
 
 from scca import EvidenceWarning, SparseCCA, SparseCCACV
-from scca.factors import fit
+from scca.factors import choose, fit
 from scca.factors.hold_out import _error, _fisher, _repeats, held_out_correlations
 from scca.samples import Groups, Views
 
@@ -260,15 +260,22 @@ class TestGroups:
             SparseCCA(1).fit(*noise(0), groups=groups)
 
     @quietly
-    def test_halves_of_the_feature_budget_have_whole_groups(self, monkeypatch):
+    def test_fifths_of_the_feature_budget_have_whole_groups(self, monkeypatch):
         X, Y, subjects = near_copies(2, p=40)
-        halves = []
-        monkeypatch.setattr(fit, "_precisions", lambda views, train, test, *rest: halves.append((train, test)) or [])
+        fifths = {}
+        ranks_of = choose._ranks_of_mates
+
+        def noted(now, given, train, test):
+            fifths[tuple(test)] = np.asarray(train)
+            return ranks_of(now, given, train, test)
+
+        monkeypatch.setattr(choose, "_ranks_of_mates", noted)
         SparseCCA(2, held_out=0).fit(X, Y, groups=subjects)
-        assert len(halves) == 2
-        for train, test in halves:
-            assert not set(subjects[train]) & set(subjects[test])
-            assert len(train) == len(test) == 50
+        assert sorted(i for test in fifths for i in test) == list(range(100))
+        assert [len(test) for test in fifths] == [20] * 5
+        for test, train in fifths.items():
+            assert len(train) == 80
+            assert not set(subjects[train]) & set(subjects[list(test)])
 
     @quietly
     def test_feature_weights_leave_whole_groups_out(self):

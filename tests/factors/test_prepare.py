@@ -1,7 +1,6 @@
 """Feature weights against regressions that really leave samples out, and what they do to a model."""
 
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from sklearn.kernel_ridge import KernelRidge
 from scca import AnchoredCCA, KernelCCA, SparseCCA
 from scca.datasets import load_trilingual, make_planted
 from scca.factors import constants
-from scca.factors.prepare import elimination, held_out_gain, shared_weights
+from scca.factors.prepare import held_out_gain, shared_weights, weights_of
 from scca.text import TextVectorizer
 from scca.views import Preparation
 
@@ -120,6 +119,11 @@ def test_chosen_features_are_all_that_is_read(views, model):
     np.testing.assert_allclose(fitted.transform(X + unread * 50.0), fitted.transform(X), atol=1e-12)
 
 
+def test_features_are_chosen_without_being_weighted(views):
+    model = SparseCCA(1, feature_weights=None, n_features=3, held_out=0).fit(*views)
+    assert [sorted(weights) for weights in model.feature_weights_] == [[0.0] * 6 + [1.0] * 3, [0.0] * 3 + [1.0] * 3]
+
+
 @modes
 def test_planted_features_are_chosen(model):
     made = make_planted(120, 150, 100, n_factors=1, n_active=6, strength=1.5, random_state=1)
@@ -133,37 +137,36 @@ def test_planted_features_are_chosen(model):
         assert np.count_nonzero(weights) >= 5  # of the six; a factor may leave one without a weight
 
 
-def test_elimination_ends_with_the_features_asked_for(rng):
-    made = make_planted(40, 200, 120, n_factors=1, n_active=6, strength=1.5, random_state=1)
-    views = [prepared(view) for view in made.views]
-    rounds = [[np.flatnonzero(weights) for weights in pair] for pair in elimination(views, 60)]
-    assert [[len(kept) for kept in pair] for pair in rounds] == [[200, 120], [140, 84], [98, 60], [68, 60], [60, 60]]
-    for before, after in pairwise(rounds):
-        assert all(np.isin(new, old).all() for old, new in zip(before, after, strict=True))
-    for found, expected in zip(shared_weights(views, 60), rounds[-1], strict=True):
-        np.testing.assert_array_equal(np.flatnonzero(found), expected)
-    share = shared_weights(views, 0.15)  # but no fewer than half as many as pairs
-    assert [np.count_nonzero(weights) for weights in share] == [30, 20]
-
-
 @pytest.mark.parametrize("scale", ["rows", "both"])
 @pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
 def test_features_left_are_judged_as_if_there_were_no_others(rng, store, scale):
     """Dropping features is the same as never having had them: norms are those over the features left."""
     X, Y = rng.standard_normal((30, 80)), rng.standard_normal((30, 70))
-    first, second = shared_weights([prepared(store(V), scale=scale) for V in (X, Y)], 60)
-    left = [np.flatnonzero(weights) for weights in (first, second)]
+    left = [np.sort(rng.choice(m, 25, replace=False)) for m in (80, 70)]
+    found = shared_weights([prepared(store(V), scale=scale) for V in (X, Y)], left)
     again = shared_weights([prepared(store(V[:, kept]), scale=scale) for V, kept in zip((X, Y), left, strict=True)])
-    np.testing.assert_allclose(first[left[0]], again[0], rtol=1e-9)
-    np.testing.assert_allclose(second[left[1]], again[1], rtol=1e-9)
+    for weights, alone, kept in zip(found, again, left, strict=True):
+        np.testing.assert_allclose(weights[kept], alone, rtol=1e-9)
+        assert not np.delete(weights, kept).any()
+        assert alone.min() < alone.max()  # some are above the least weight
 
 
-def test_many_pairs_are_sampled(monkeypatch, rng):
+def test_many_pairs_are_judged_by_some_of_them_evenly_spaced(monkeypatch, rng):
+    """The power is that of all 60 pairs: R^2 to the power of a quarter, as for any number up to 100."""
     X, Y = rng.standard_normal((60, 5)), rng.standard_normal((60, 4))
-    monkeypatch.setattr(constants, "MOST_WEIGHED", 20)
+    Y[:, :2] += X[:, :2]
+    monkeypatch.setattr(constants, "MOST_JUDGED", 20)
     rows = np.unique(np.linspace(0, 59, 20).astype(int))
     few = shared_weights([prepared(X[rows]), prepared(Y[rows])])
     np.testing.assert_array_equal(anchored(1, scale="rows").fit(X, Y).x_feature_weights_, few[0])
+    assert len(set(few[0])) > 1
+
+
+@pytest.mark.parametrize(("n", "power"), [(4, 0.25), (100, 0.25), (101, 25 / 101), (400, 1 / 16), (100_000, 0.00025)])
+def test_feature_weights_fade_with_more_samples(n, power):
+    explained = np.array([-np.inf, -0.3, 0.0, 0.02, 0.3, 1.0])
+    expected = np.array([0.02, 0.02, 0.02, 0.3, 1.0]) ** power
+    np.testing.assert_allclose(weights_of(explained, n), [0.0, *expected], rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_components", [10, 40])
@@ -182,8 +185,6 @@ def test_more_mates_of_real_texts_are_found_than_without(n_components):
 def test_bad_settings_are_refused(views):
     with pytest.raises(ValueError, match="feature_weights must be 'shared' or None; got 'idf'"):
         SparseCCA(1, feature_weights="idf").fit(*views)
-    with pytest.raises(ValueError, match="n_features chooses among weighted features; set feature_weights='shared'"):
-        SparseCCA(1, feature_weights=None, n_features=3).fit(*views)
     for value in (0, 1.5, "all"):
         with pytest.raises(ValueError, match="n_features must be"):
             SparseCCA(1, n_features=value).fit(*views)

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import scca
 from scca import AnchoredCCA, SparseCCA, SparseCCACV, model_path
 from scca.datasets import make_planted
+from scca.factors.choose import Round
 from scca.factors.fit import find, rotate
 from scca.samples import Samples
 from scca.tuning._coherence import coherence
@@ -249,10 +250,14 @@ class TestShares:
         wanted = 0.23
         monkeypatch.setattr("scca.factors.fit.cost_of", lambda *given: Decided(wanted))
         path = model_path(joint(3), X, Y, cv=2)
+        rounds, fewer = [], Round.fewer
+        monkeypatch.setattr(Round, "fewer", lambda now, sizes: rounds.append(sizes) or fewer(now, sizes))
         fitted = joint(3, n_features=wanted).fit(X, Y)
         own = path.shares.tolist().index(wanted)
         assert path.automatic[own]
-        assert own == 3
+        assert own == len(rounds) > 2
+        for k, sizes in enumerate(rounds, 1):
+            assert [path.x_features[k], path.y_features[k]] == sizes
         np.testing.assert_array_equal(path.x_weights[own].toarray(), fitted.x_weights_)
         np.testing.assert_array_equal(path.y_weights[own].toarray(), fitted.y_weights_)
 
