@@ -120,7 +120,7 @@ def test_chosen_features_are_all_that_is_read(views, model):
 
 
 def test_features_are_chosen_without_being_weighted(views):
-    model = SparseCCA(1, feature_weights=None, n_features=3, held_out=0).fit(*views)
+    model = SparseCCA(1, feature_weights=None, n_features=3, held_out=0, rendering="joint").fit(*views)
     assert [sorted(weights) for weights in model.feature_weights_] == [[0.0] * 6 + [1.0] * 3, [0.0] * 3 + [1.0] * 3]
 
 

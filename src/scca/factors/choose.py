@@ -46,8 +46,10 @@ def features_left(n_components: int, n_samples: int) -> float:
 
 def n_rounds(share: float, n_components: int, n_samples: int) -> int:
     """How many rounds lead to a share of the features."""
+    if share >= 1.0:
+        return 0
     # a little less, since sizes are rounded
-    return int(np.ceil(np.log(share) / np.log(features_left(n_components, n_samples)) - 0.05))
+    return max(1, int(np.ceil(np.log(share) / np.log(features_left(n_components, n_samples)) - 0.05)))
 
 
 @dataclass(frozen=True)
