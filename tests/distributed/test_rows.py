@@ -63,6 +63,18 @@ class TestTheModel:
         assert_same(found, model(n_components="auto").fit(*pair), 1 - 1e-6)
 
 
+    @pytest.mark.slow  # tests/factors/test_choose.py has blocks of one process
+    def test_reads_the_features_of_the_one_in_memory(self, cluster):
+        pair, settings = sparse_pair(), {"n_features": "auto", "rendering": "joint", "scale": "rows"}
+        here, there = model(**settings).fit(*pair), model(**settings).fit(*scatter(cluster, *pair))
+        assert_same(there, here, 1 - 1e-6)
+        for found, expected in zip(there.feature_weights_, here.feature_weights_, strict=True):
+            np.testing.assert_array_equal(found != 0, expected != 0)
+        assert there.n_read_ == here.n_read_ != [50, 40]
+        assert there.mates_kept_ == pytest.approx(here.mates_kept_, rel=1e-6)
+        np.testing.assert_allclose(there.reading_path_, here.reading_path_, rtol=1e-6)
+
+
 class TestSources:
     def test_frames_have_their_names(self, cluster):
         X, Y = (pd.DataFrame(view).rename(columns="c{}".format) for view in planted_pair())

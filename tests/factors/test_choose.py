@@ -126,9 +126,12 @@ class TestRound:
                 assert i < m or i - m in features
 
     def test_keeps_nothing_that_does_not_vary(self, data):
+        """Where columns are scaled, constant ones are never counted; elsewhere they are the first to go."""
         data[0][:, [0, 5]] = 3.0
-        assert choice_of().sizes(prepared(*data), 1.0) == [18, 15]
-        assert chosen(data, [100, 100]) == [sorted(set(range(20)) - {0, 5}), list(range(15))]
+        others = sorted(set(range(20)) - {0, 5})
+        assert choice_of().sizes(prepared(*data, scale="both"), 1.0) == [18, 15]
+        for scale in ("both", "rows"):
+            assert chosen(data, [18, 15], scale=scale) == [others, list(range(15))]
 
     def test_views_that_share_nothing_are_left_as_they_are(self):
         X = np.tile(np.eye(2), (5, 3))
