@@ -62,7 +62,6 @@ class TestTheModel:
         found = model(n_components="auto").fit(*scatter(cluster, *pair))
         assert_same(found, model(n_components="auto").fit(*pair), 1 - 1e-6)
 
-
     @pytest.mark.slow  # tests/factors/test_choose.py has blocks of one process
     def test_reads_the_features_of_the_one_in_memory(self, cluster):
         pair, settings = sparse_pair(), {"n_features": "auto", "rendering": "joint", "scale": "rows"}
