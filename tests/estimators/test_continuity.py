@@ -29,13 +29,13 @@ SWITCHES = {
     "full weights of samples": 6_000,
     "ridges": 10_000,
 }
-QUICK = 600  # samples that take little time
 N_NEW = 500
 
 
-def sizes(most=10_000):
+def sizes(quick, most=10_000):
+    """Of up to `quick` samples, a few fits take little time."""
     return [
-        pytest.param(n, id=name, marks=[] if n <= QUICK else pytest.mark.slow)
+        pytest.param(n, id=name, marks=[] if n <= quick else pytest.mark.slow)
         for name, n in SWITCHES.items()
         if n <= most
     ]
@@ -58,7 +58,7 @@ def read_by(model):
     return [set(np.flatnonzero(weights)) for weights in model.feature_weights_]
 
 
-@pytest.mark.parametrize("n", sizes())
+@pytest.mark.parametrize("n", sizes(quick=200))
 def test_the_features_and_scores_of_a_number_asked_for(n):
     """Features at the edge of the choice change places, of 60 and 48 about 1 in 20: elsewhere one sample does as much.
 
@@ -71,7 +71,7 @@ def test_the_features_and_scores_of_a_number_asked_for(n):
         assert other_score == pytest.approx(score, abs=0.03)
 
 
-@pytest.mark.parametrize("n", sizes(most=5_000))
+@pytest.mark.parametrize("n", sizes(quick=100, most=5_000))
 def test_how_many_features_are_read_by_themselves(n):
     """One sample more moves where the loss reaches two standard errors, by a share that falls as these, as 1 / sqrt(n).
 
@@ -82,7 +82,7 @@ def test_how_many_features_are_read_by_themselves(n):
     for (one, scores, score), (other, other_scores, other_score) in pairwise(found):
         for v, m in enumerate((200, 160)):
             assert abs(one.n_read_[v] - other.n_read_[v]) <= 3.0 * m / np.sqrt(n)
-        assert likeness(scores, other_scores) > 0.995
+        assert likeness(scores, other_scores) > 1 - 0.2 / np.sqrt(n)
         assert other_score == pytest.approx(score, abs=0.03)
         assert other.mates_kept_ == pytest.approx(one.mates_kept_, abs=0.03)
     assert found[0][0].n_read_[0] < 200  # the budget decides
