@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations
 from numbers import Integral
 from typing import Any
@@ -62,11 +62,14 @@ class Choice:
         The ridge of the factors in a view.
     chosen : tuple of bool
         The views whose features are chosen; the others are read with all.
+    few : bool
+        Whether few features are wanted, since every component weighs all that are read.
     """
 
     n_components: int
     ridge: RidgeOf
     chosen: tuple[bool, ...]
+    few: bool = True
 
     def sizes(self, prepared: Prepared, n_features: int | float) -> Sizes:
         """How many features of each view are `n_features`, a number or a share; None for all."""
@@ -221,11 +224,16 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
 
     Features, factors and weights are learnt from four fifths of the samples, round after round with fewer features, and
     the mates of the others are searched among all; once with all features alike, as in kernel CCA, which is what the
-    shares are compared with. A share loses nothing measurable if it is at most one standard error (of the difference,
+    shares are compared with. A share loses nothing measurable if it is at most two standard errors (of the difference,
     sample by sample) worse. With few components mates have ranks of all sizes, and the mean of 1 / rank would tell
     little; so the share is decided on by the mean of rank^-1/4, by the place of scores. Between two shares that were
-    tried, the loss is interpolated. With many samples, about 1,000 of them are left out in all. None with too few
-    samples to leave any out.
+    tried, the loss is interpolated.
+
+    Where few features are not wanted for themselves, since each component selects its own among them, the smallest
+    share is decided on that is at most one standard error worse than the best, two with many features per sample: a few
+    samples left out can hardly show what a table loses with some of its columns.
+
+    With many samples, about 1,000 of them are left out in all. None with too few samples to leave any out.
     """
     n, groups = len(given), given.groups
     if n < 4 * constants.FEWEST_JUDGED or groups.n_groups < 2 or not any(choice.chosen):
@@ -256,10 +264,11 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     of_all, of_samples = np.concatenate([part[0] for part in precisions]), groups.chosen(np.concatenate(tests))
     if n_features is None:
         nearness = [np.mean(part[:, 1] ** -constants.BUDGET_POWER, axis=1) for part in ranks]
-        share = _smallest_share(shares, np.hstack(nearness), of_samples)
+        decide = partial(_smallest_share, shares, errors=_errors(given, choice), few=choice.few)
+        share = decide(np.hstack(nearness), of_samples)
         with_share = np.concatenate(
             [
-                _at_share(shares, precisions[i][1:], _share_of_others(shares, nearness, tests, groups, i))
+                _at_share(shares, precisions[i][1:], _share_of_others(decide, nearness, tests, groups, i))
                 for i in range(len(tests))
             ]
         )
@@ -376,12 +385,16 @@ def _with_a_constant(queries: Sequence[np.ndarray], others: Sequence[np.ndarray]
 
 
 def _share_of_others(
-    shares: np.ndarray, nearness: Sequence[np.ndarray], tests: Sequence[np.ndarray], groups: Groups, left_out: int
+    decide: Callable[[np.ndarray, Groups], float],
+    nearness: Sequence[np.ndarray],
+    tests: Sequence[np.ndarray],
+    groups: Groups,
+    left_out: int,
 ) -> float:
-    """The smallest share by all parts of the samples but one."""
+    """The share that is decided on by all parts of the samples but one."""
     others = [i for i in range(len(tests)) if i != left_out]
     of_others = groups.chosen(np.concatenate([tests[i] for i in others]))
-    return _smallest_share(shares, np.hstack([nearness[i] for i in others]), of_others)
+    return decide(np.hstack([nearness[i] for i in others]), of_others)
 
 
 def _is_hopeless(ranks: Sequence[np.ndarray], groups: Groups) -> bool:
@@ -398,13 +411,22 @@ def _error(values: np.ndarray, groups: Groups) -> float:
     return float(np.sqrt(np.sum(sums**2) * len(sums) / max(len(sums) - 1, 1)) / len(values))
 
 
-def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups) -> float:
-    """The smallest share that loses no more than one standard error; 1 if none is so good.
+def _errors(given: Views, choice: Choice) -> float:
+    """How many standard errors a share may lose."""
+    least, most = constants.BUDGET_ERRORS
+    features = max(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
+    return most if choice.few else float(np.clip(features / (constants.BUDGET_PER_SAMPLE * len(given)), least, most))
 
-    The first row of `nearness` is that of all features alike, the others are those of the shares.
+
+def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups, errors: float, few: bool = True) -> float:
+    """The smallest share that loses no more than so many standard errors; 1 if none is so good.
+
+    The first row of `nearness` is that of all features alike, the others are those of the shares. Few features are
+    compared with all of them alike, otherwise with the best share.
     """
-    lost = nearness[0] - nearness[1:]
-    excess = lost.mean(axis=1) - constants.BUDGET_ERRORS * np.array([_error(each, groups) for each in lost])
+    best = nearness[0] if few else nearness[1 + int(np.argmax(nearness[1:].mean(axis=1)))]
+    lost = best - nearness[1:]
+    excess = lost.mean(axis=1) - errors * np.array([_error(each, groups) for each in lost])
     enough = np.flatnonzero(excess <= 0.0)
     k = int(enough[-1]) if len(enough) else 0
     if k + 1 == len(shares) or not len(enough):
