@@ -54,6 +54,7 @@ from . import (
     peers,
     progress,
     readability,
+    renderings,
     retrieval,
     scaling,
     shapes,
@@ -110,6 +111,7 @@ def main() -> None:
         "views": lambda: views.run(arguments.quick),
         "million": lambda: million.run(arguments.corpus, arguments.pairs, arguments.components),
         "wide": lambda: wide.run(arguments.features),
+        "renderings": lambda: renderings.run(arguments.list, arguments.tables, arguments.splits),
         "words": lambda: words.run(arguments.list, arguments.splits, arguments.only),
     }
     known = ["growth", *tables, *runs]
@@ -181,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
         "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, "
-        "retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, views, wide, words",
+        "renderings, retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, views, wide, words",
     )
     parser.add_argument(
         "--quick",

@@ -25,7 +25,7 @@ _CONSTANTS: dict[str, tuple] = {
     "scca.factors.constants.RIDGE": (0.25, 0.1, 0.6),
     "scca.factors.constants.MOST_POWER": (0.25, 0.15, 0.4),
     "scca.factors.constants.LEAST_R2": (0.02, 0.005, 0.08),
-    "scca.factors.constants.BUDGET_ERRORS": (1.0, 0.5, 2.0),
+    "scca.factors.constants.BUDGET_ERRORS": ((1.0, 2.0), (1.0, 1.0), (1.0, 3.0)),
     "scca.factors.constants.LEAST_BUDGET": (0.15, 0.1, 0.2),
     "scca.factors.constants.JOINT_RIDGE": (0.25, 0.12, 0.5),
     "scca.factors.constants.ROW_DAMPING": (0.1, 0.03, 0.3),

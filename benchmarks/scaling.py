@@ -16,7 +16,7 @@ from scca.text import TextVectorizer
 
 from ._table import print_table
 
-__all__ = ["run"]
+__all__ = ["correlations_of", "run", "tables_of"]
 
 _SCALES = ("auto", "both", "columns", "rows", None)
 _STANDARDISED = "standardised, rows"  # columns standardised beforehand, then samples of exactly unit norm
@@ -71,10 +71,10 @@ def _few_columns(seed: int, n_columns: int, noise: float) -> list[float]:
     Y = signal + noise * 2.0 * rng.standard_normal(signal.shape)
     train, new = slice(150), slice(150, None)
     predicted = np.column_stack([LassoCV(cv=5).fit(X[train], y[train]).predict(X[new]) for y in Y.T])
-    found = [float(np.mean(_correlations(predicted, Y[new])))]
+    found = [float(np.mean(correlations_of(predicted, Y[new])))]
     for scale in _SCALES:
         model = SparseCCA(n_columns, scale=scale, held_out=0).fit(X[train], Y[train])
-        found.append(float(np.mean(_correlations(*model.transform_pair(X[new], Y[new])))))
+        found.append(float(np.mean(correlations_of(*model.transform_pair(X[new], Y[new])))))
     return found
 
 
@@ -101,7 +101,7 @@ def _in_units(seed: int, units: Any) -> list[float]:
     found = []
     for scale in _SCALES:
         model = SparseCCA(1, scale=scale, held_out=0).fit(X[:80], Y[:80])
-        found.append(float(_correlations(*model.transform_pair(X[80:], Y[80:]))[0]))
+        found.append(float(correlations_of(*model.transform_pair(X[80:], Y[80:]))[0]))
     return found
 
 
@@ -133,14 +133,21 @@ def _of_words(seed: int, binary: bool) -> list[float]:
 # --- real tables ------------------------------------------------------------------------------------------------------
 
 
-def _print_of_file(path: Path, n_splits: int) -> None:
+def tables_of(path: Path) -> dict[str, np.ndarray]:
+    """The matrices of numbers in a .npz file, by name, without columns that have a missing value."""
     with np.load(path) as stored:
         views = {name: stored[name] for name in stored.files if stored[name].ndim == 2}
-    views = {name: view for name, view in views.items() if view.dtype.kind in "biuf"}
-    for (one, X), (other, Y) in combinations(views.items(), 2):
+    return {
+        name: view[:, np.isfinite(view).all(axis=0)].astype(np.float64)
+        for name, view in views.items()
+        if view.dtype.kind in "biuf"
+    }
+
+
+def _print_of_file(path: Path, n_splits: int) -> None:
+    for (one, X), (other, Y) in combinations(tables_of(path).items(), 2):
         if len(X) != len(Y):
             continue
-        X, Y = (view[:, np.isfinite(view).all(axis=0)].astype(np.float64) for view in (X, Y))
         found = Parallel(n_jobs=_JOBS)(delayed(_of_split)(X, Y, seed) for seed in range(n_splits))
         rows = []
         for name in _MODELS:
@@ -165,14 +172,14 @@ def _of_split(X: np.ndarray, Y: np.ndarray, seed: int) -> dict[tuple[str, Any], 
             A, B = standardised if scale == _STANDARDISED else (X, Y)
             model = model_of(n_components, "rows" if scale == _STANDARDISED else scale).fit(A[train], B[train])
             correlations = np.zeros(n_components)
-            correlations[: model.n_components_] = _correlations(*model.transform_pair(A[test], B[test]))
+            correlations[: model.n_components_] = correlations_of(*model.transform_pair(A[test], B[test]))
             chosen = f" ({model.x_scale_}, {model.y_scale_})"
             precision = model.score(A[test], B[test])
             found[name, scale] = float(correlations[0]), float(correlations.mean()), precision, chosen
     return found
 
 
-def _correlations(A: np.ndarray, B: np.ndarray) -> np.ndarray:
+def correlations_of(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     A, B = (scores - scores.mean(axis=0) for scores in (A, B))
     norms = np.linalg.norm(A, axis=0) * np.linalg.norm(B, axis=0)
     return np.sum(A * B, axis=0) / np.where(norms > 0, norms, 1.0)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import permutations
 from numbers import Integral
 from typing import Any
@@ -64,11 +64,14 @@ class Choice:
         The ridge of the factors in a view.
     chosen : tuple of bool
         The views whose features are chosen; the others are read with all.
+    few : bool
+        Whether few features are wanted, since every component weighs all that are read.
     """
 
     n_components: int
     ridge: RidgeOf
     chosen: tuple[bool, ...]
+    few: bool = True
 
     def sizes(self, prepared: Prepared, n_features: int | float) -> Sizes:
         """How many features of each view are `n_features`, a number or a share; None for all."""
@@ -223,11 +226,16 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
 
     Features, factors and weights are learnt from four fifths of the samples, round after round with fewer features, and
     the mates of the others are searched among all; once with all features alike, as in kernel CCA, which is what the
-    shares are compared with. A share loses nothing measurable if it is at most one standard error (of the difference,
+    shares are compared with. A share loses nothing measurable if it is at most two standard errors (of the difference,
     sample by sample) worse. With few components mates have ranks of all sizes, and the mean of 1 / rank would tell
-    little; so the share is decided on by the mean of rank^-1/4, by the place of scores. Between two shares that were
-    tried, the loss is interpolated. With many samples, about 1,000 of them are left out in all. None with too few
-    samples to leave any out.
+    little; so the share is decided on by the mean of rank^-1/4, by the place of scores, and by the mean correlation of
+    the scores: it may lose in neither. Between two shares that were tried, the loss is interpolated.
+
+    Where few features are not wanted for themselves, since each component selects its own among them, the smallest
+    share is decided on that is at most one standard error worse than the best, two with many features per sample: a few
+    samples left out can hardly show what a table loses with some of its columns.
+
+    With many samples, about 1,000 of them are left out in all. None with too few samples to leave any out.
     """
     n, groups = len(given), given.groups
     if n < 4 * constants.FEWEST_JUDGED or groups.n_groups < 2 or not any(choice.chosen):
@@ -241,7 +249,7 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
             return from_checkpoint(  # each part has a name, since the steps of all are stored in any order
                 f"part {number + 1}",
                 lambda: _ranks(given, tests[number], reading, n_features, choice),
-                lambda found: {"ranks": np.array(found).reshape(len(found), 2, -1, len(tests[number]))},
+                lambda found: {"ranks": np.array(found).reshape(len(found), 3, -1, len(tests[number]))},
                 lambda stored: list(stored["ranks"]),
             )
 
@@ -250,18 +258,22 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     n_found = min(map(len, found))
     if n_found < 2:  # all features alike, and at least one share of them
         return None
-    ranks = [np.array(part[:n_found]) for part in found]  # all alike and rounds x 2 x pairs of views x samples left out
+    ranks = [np.array(part[:n_found]) for part in found]  # all alike and rounds x 3 x pairs of views x samples left out
     if len(ranks) == 1:  # two halves, so that the share is decided on other samples than those that it is tried on
         ranks, tests = [ranks[0][..., ::2], ranks[0][..., 1::2]], [tests[0][::2], tests[0][1::2]]
     shares = _shares(given, n_features, choice)[: n_found - 1]
     precisions = [np.mean(1.0 / part[:, 0], axis=1) for part in ranks]
     of_all, of_samples = np.concatenate([part[0] for part in precisions]), groups.chosen(np.concatenate(tests))
     if n_features is None:
-        nearness = [np.mean(part[:, 1] ** -constants.BUDGET_POWER, axis=1) for part in ranks]
-        share = _smallest_share(shares, np.hstack(nearness), of_samples)
+        nearness = [
+            np.array([np.mean(part[:, 1] ** -constants.BUDGET_POWER, axis=1), np.mean(part[:, 2], axis=1)])
+            for part in ranks
+        ]
+        decide = partial(_smallest_share, shares, errors=_errors(given, choice), few=choice.few)
+        share = decide(np.dstack(nearness), of_samples)
         with_share = np.concatenate(
             [
-                _at_share(shares, precisions[i][1:], _share_of_others(shares, nearness, tests, groups, i))
+                _at_share(shares, precisions[i][1:], _share_of_others(decide, nearness, tests, groups, i))
                 for i in range(len(tests))
             ]
         )
@@ -346,7 +358,8 @@ def _ranks(
 def _ranks_of_mates(now: Round, given: Views, train: AllBut, test: np.ndarray) -> np.ndarray:
     """The ranks of the mates of the samples `test` among these and training samples, for each pair of views.
 
-    By the angle between scores, as mates are found, and by the place of scores.
+    By the angle between scores, as mates are found, and by the place of scores; then the share of each sample in the
+    mean correlation of the scores.
     """
     views = now.prepared.views
     weights = joint_weights(views, now.scores, [now.choice.ridge(view) for view in views])
@@ -362,7 +375,13 @@ def _ranks_of_mates(now: Round, given: Views, train: AllBut, test: np.ndarray) -
     by_angle = [ranks_among(queries[u], np.vstack([queries[v], others[v]])) for u, v in pairs]
     near, far = _with_a_constant(queries, others)
     by_place = [ranks_among(near[u], np.vstack([near[v], far[v]])) for u, v in pairs]
-    return np.array([by_angle, by_place])
+    together = [np.sum(queries[u] * queries[v], axis=1) / (_size(queries[u]) * _size(queries[v])) for u, v in pairs]
+    return np.array([by_angle, by_place, together])
+
+
+def _size(scores: np.ndarray) -> float:
+    """The root of the mean squared norm of a row."""
+    return float(np.sqrt(np.mean(np.sum(scores**2, axis=1)))) or 1.0
 
 
 def _with_a_constant(queries: Sequence[np.ndarray], others: Sequence[np.ndarray]) -> list[list[np.ndarray]]:
@@ -378,12 +397,16 @@ def _with_a_constant(queries: Sequence[np.ndarray], others: Sequence[np.ndarray]
 
 
 def _share_of_others(
-    shares: np.ndarray, nearness: Sequence[np.ndarray], tests: Sequence[np.ndarray], groups: Groups, left_out: int
+    decide: Callable[[np.ndarray, Groups], float],
+    nearness: Sequence[np.ndarray],
+    tests: Sequence[np.ndarray],
+    groups: Groups,
+    left_out: int,
 ) -> float:
-    """The smallest share by all parts of the samples but one."""
+    """The share that is decided on by all parts of the samples but one."""
     others = [i for i in range(len(tests)) if i != left_out]
     of_others = groups.chosen(np.concatenate([tests[i] for i in others]))
-    return _smallest_share(shares, np.hstack([nearness[i] for i in others]), of_others)
+    return decide(np.dstack([nearness[i] for i in others]), of_others)
 
 
 def _is_hopeless(ranks: Sequence[np.ndarray], groups: Groups) -> bool:
@@ -400,13 +423,25 @@ def _error(values: np.ndarray, groups: Groups) -> float:
     return float(np.sqrt(np.sum(sums**2) * len(sums) / max(len(sums) - 1, 1)) / len(values))
 
 
-def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups) -> float:
-    """The smallest share that loses no more than one standard error; 1 if none is so good.
+def _errors(given: Views, choice: Choice) -> float:
+    """How many standard errors a share may lose."""
+    least, most = constants.BUDGET_ERRORS
+    features = max(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
+    return most if choice.few else float(np.clip(features / (constants.BUDGET_PER_SAMPLE * len(given)), least, most))
 
-    The first row of `nearness` is that of all features alike, the others are those of the shares.
+
+def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups, errors: float, few: bool = True) -> float:
+    """The smallest share that loses no more than so many standard errors; 1 if none is so good.
+
+    `nearness` has a matrix for every measure of how near mates are: its first row is that of all features alike, the
+    others are those of the shares. Few features are compared with all of them alike, otherwise with the best share.
     """
-    lost = nearness[0] - nearness[1:]
-    excess = lost.mean(axis=1) - constants.BUDGET_ERRORS * np.array([_error(each, groups) for each in lost])
+    excess = np.full(len(shares), -np.inf)
+    for alike, *each in nearness:
+        best = alike if few else each[int(np.argmax(np.mean(each, axis=1)))]
+        lost = best - np.array(each)
+        found = lost.mean(axis=1) - errors * np.array([_error(loss, groups) for loss in lost])
+        excess = np.maximum(excess, found / (best.std() or 1.0))
     enough = np.flatnonzero(excess <= 0.0)
     k = int(enough[-1]) if len(enough) else 0
     if k + 1 == len(shares) or not len(enough):

@@ -37,9 +37,12 @@ LEAST_BUDGET, BUDGET_PER_SAMPLE = 0.15, 10
 """The automatic budget is at least 0.15 of the features, or ten features per sample if these are fewer: from easy
 pairs left out, which are nearly all found, nobody could tell that a smaller one loses something."""
 
-BUDGET_ERRORS = 2.0
-"""A budget may lose no more on samples left out than this many standard errors of the loss, beside all features alike,
-as kernel CCA reads them. Beside the best budget, or all features weighted, 100 pairs would read half of their words."""
+BUDGET_ERRORS = 1.0, 2.0
+"""A budget may lose no more on samples left out than this many standard errors of the loss. Two where every component
+weighs all features that are read, beside all features alike, as kernel CCA reads them: beside the best budget, or all
+features weighted, 100 pairs would read half of their words. Where each component selects its own features, beside the
+best budget, one with up to `BUDGET_PER_SAMPLE` features per sample and two with twice as many: from narrow tables of
+few samples nothing that is lost could be measured, and small budgets found fewer mates; wide ones are mostly noise."""
 
 BUDGET_POWER = 0.25
 """The mates of samples left out count rank^-1/4 for the budget: 1 / rank would hardly tell a rank of 20 from one of 40,

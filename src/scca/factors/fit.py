@@ -173,7 +173,9 @@ def _are_chosen(settings: Settings) -> tuple[bool, ...]:
 
 
 def _choice(settings: Settings) -> Choice:
-    return Choice(settings.n_components, partial(ridge_of, settings), _are_chosen(settings))
+    chosen = _are_chosen(settings)
+    few = all(rendering != "sparse" for rendering, one in zip(settings.renderings, chosen, strict=True) if one)
+    return Choice(settings.n_components, partial(ridge_of, settings), chosen, few)
 
 
 def fit_prepared(prepared: Prepared, settings: Settings) -> Fit:
