@@ -251,48 +251,65 @@ def around(mean, error, n=100):
     return mean + error * np.sqrt(n - 1) * np.where(np.arange(n) % 2, 1.0, -1.0)
 
 
-def smallest_share(losses, shares, groups=None, best=5.0):
-    n = len(losses[0])
-    nearness = np.vstack([np.full(n, best), *(best - loss for loss in losses)])
-    return choose._smallest_share(np.array(shares), nearness, Groups.of(groups, n))
+def smallest_share(*measures, shares, groups=None, errors=2.0, few=True):
+    """The share that is decided on by what the shares lose, in one measure of nearness or several."""
+    n = len(measures[0][0])
+    nearness = [np.vstack([np.full(n, 5.0), *(5.0 - loss for loss in losses)]) for losses in measures]
+    return choose._smallest_share(np.array(shares), np.array(nearness), Groups.of(groups, n), errors, few)
 
 
 class TestSmallestShare:
-    @pytest.mark.parametrize(
-        ("loss", "expected"), [(0.04, 0.5 * 0.5 ** (2 / 3)), (0.06, 0.5**1.5), (0.2, 0.5 ** (16 / 15))]
-    )
-    def test_is_interpolated_to_where_the_loss_is_two_errors(self, loss, expected):
-        """At half, the loss is 0.01 below two errors of 0.01; at a quarter above, in proportion to the logarithm."""
-        losses = [around(0.0, 0.01), around(0.01, 0.01), around(loss, 0.01)]
-        excess = loss - 0.02
-        assert smallest_share(losses, [1.0, 0.5, 0.25]) == pytest.approx(
-            0.5 * 0.5 ** (0.01 / (0.01 + excess)), rel=1e-9
-        )
+    @pytest.mark.parametrize("errors", [1.0, 2.0])
+    @pytest.mark.parametrize("loss", [0.04, 0.06, 0.2])
+    def test_is_interpolated_to_where_the_loss_is_so_many_errors(self, loss, errors):
+        """At a half the loss is half an error below, at a quarter above: in between in proportion to the logarithm."""
+        losses = [around(0.0, 0.01), around(0.01 * errors - 0.005, 0.01), around(loss, 0.01)]
+        above = loss - 0.01 * errors
+        expected = 0.5 ** (1.0 + 0.005 / (0.005 + above))
+        assert smallest_share(losses, shares=[1.0, 0.5, 0.25], errors=errors) == pytest.approx(expected, rel=1e-9)
+
+    def test_loses_in_no_measure(self):
+        """The one that loses more decides at every share, in units of its own spread."""
+        mates = [around(0.0, 0.01), around(0.01, 0.01), around(0.015, 0.01)]
+        together = [around(0.0, 0.01), around(0.0, 0.01), around(0.04, 0.01)]
+        found = [smallest_share(*both, shares=[1.0, 0.5, 0.25]) for both in ((mates,), (together,), (mates, together))]
+        assert found[0] == 0.25
+        assert 0.25 < found[1] < 0.5
+        assert found[2] == pytest.approx(0.5 ** (1 + 0.01 / 0.03))
+        assert smallest_share(together, mates, shares=[1.0, 0.5, 0.25]) == found[2]
+
+    def test_is_compared_with_the_best_where_few_are_not_wanted(self):
+        """What half of the features gain beside all of them, a tenth must not lose again."""
+        losses = [around(0.0, 0.01), around(-0.05, 0.01), around(-0.01, 0.011)]
+        shares = [1.0, 0.5, 0.1]
+        assert smallest_share(losses, shares=shares) == 0.1
+        assert smallest_share(losses, shares=shares, few=False, errors=1.0) == pytest.approx(0.5, rel=1e-6)
 
     @pytest.mark.xfail(strict=True, reason="all features lose nothing for sure, so that the excess begins at 0")
     def test_does_not_jump_from_the_first_round_to_all_features(self):
         """Where all features are not weighted, they are the ones alike, and lose exactly 0."""
-        found = [smallest_share([np.zeros(100), around(loss, 0.01)], [1.0, 0.6]) for loss in (0.01999, 0.02001)]
+        losses = ([np.zeros(100), around(loss, 0.01)] for loss in (0.01999, 0.02001))
+        found = [smallest_share(each, shares=[1.0, 0.6]) for each in losses]
         assert abs(found[0] - found[1]) < 0.01
 
     def test_is_the_last_if_this_is_good_enough(self):
-        assert smallest_share([around(0.0, 0.01), around(0.019, 0.01)], [1.0, 0.15]) == 0.15
-        assert smallest_share([around(0.0, 0.01), around(0.021, 0.01)], [1.0, 0.15]) > 0.15
+        assert smallest_share([around(0.0, 0.01), around(0.019, 0.01)], shares=[1.0, 0.15]) == 0.15
+        assert smallest_share([around(0.0, 0.01), around(0.021, 0.01)], shares=[1.0, 0.15]) > 0.15
 
     def test_is_one_if_none_is_good_enough(self):
         """Not even all features, where these are weighted and the ones alike were better."""
         losses = [around(0.05, 0.01), around(0.06, 0.01), around(0.07, 0.01)]
-        assert smallest_share(losses, [1.0, 0.5, 0.25]) == 1.0
+        assert smallest_share(losses, shares=[1.0, 0.5, 0.25]) == 1.0
 
     def test_a_worse_share_before_one_that_is_good_enough_does_not_matter(self):
         losses = [around(0.0, 0.01), around(0.05, 0.01), around(0.01, 0.01)]
-        assert smallest_share(losses, [1.0, 0.5, 0.25]) == 0.25
+        assert smallest_share(losses, shares=[1.0, 0.5, 0.25]) == 0.25
 
     def test_compares_sample_by_sample(self):
         """Samples that differ a lot among themselves, and lose all the same, have a loss without an error."""
         best = np.random.default_rng(0).standard_normal(100)
-        nearness = np.vstack([best, best, best - 1e-3])
-        found = choose._smallest_share(np.array([1.0, 0.5]), nearness, Groups.of(None, 100))
+        nearness = np.array([[best, best, best - 1e-3]])
+        found = choose._smallest_share(np.array([1.0, 0.5]), nearness, Groups.of(None, 100), errors=2.0)
         assert found == pytest.approx(1.0, abs=1e-6)
 
     def test_the_error_is_that_of_independent_groups(self, rng):
@@ -311,8 +328,18 @@ class TestSmallestShare:
         labels = np.repeat(np.arange(10), 10)
         loss = np.where(labels % 2, 0.25, -0.15)
         losses = [np.zeros(100), loss]
-        assert smallest_share(losses, [1.0, 0.15], labels) == 0.15
-        assert smallest_share(losses, [1.0, 0.15]) > 0.15
+        assert smallest_share(losses, shares=[1.0, 0.15], groups=labels) == 0.15
+        assert smallest_share(losses, shares=[1.0, 0.15]) > 0.15
+
+    @pytest.mark.parametrize(
+        ("few", "n", "expected"),
+        [(True, 5, 2.0), (True, 500, 2.0), (False, 60, 1.0), (False, 20, 1.5), (False, 10, 2.0)],
+    )
+    def test_is_decided_at_more_errors_where_there_are_many_features_per_sample(self, few, n, expected):
+        """Of the widest view that is chosen from: 300 of its features, against ten per sample."""
+        given = views_of(np.ones((n, 300)), np.ones((n, 100)), np.ones((n, 9000)))
+        choice = Choice(3, ridge_of, (True, True, False), few)
+        assert choose._errors(given, choice) == pytest.approx(expected)
 
     def test_precisions_between_two_shares_are_interpolated(self):
         shares, precisions = np.array([1.0, 0.5, 0.125]), np.array([[8.0, 0.0], [4.0, 2.0], [2.0, 2.0]])
