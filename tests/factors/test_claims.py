@@ -20,6 +20,7 @@ def precision(model, new, n_candidates):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::scca.DataWarning")  # rare words that no training sample has
 @pytest.mark.parametrize(("n", "share"), [(100, 1.0), (200, 1.0), (200, 0.3), (400, 1.0)])
 def test_mates_kept_are_those_of_new_samples(n, share):
     """Over twenty data sets: about right, a little too low, and in most intervals.
