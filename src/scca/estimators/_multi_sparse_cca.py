@@ -76,8 +76,8 @@ class MultiSparseCCA(ViewsEstimator):
     n_components : int or "auto", default=2
         Number of components, at most n_samples - 1 (n_samples without centring) and at most the number of features of a
         view with weights on features; "auto" as for `SparseCCA`.
-    rendering : {"sparse", "dense"} or a list of them, default="sparse"
-        Weights on few features, or on all; one for all views, or one for each.
+    rendering : {"auto", "sparse", "joint", "dense"} or a list of them, default="auto"
+        As for `SparseCCA`; one for all views, or one for each.
     kernel : "linear", a kernel or a list of them, default="linear"
         As for `SparseCCA`; one for all views, or one for each, with its parameters (`Kernel`).
     scale : {"auto", "columns", "rows", "both"} or None, or a list of them, default="auto"
@@ -106,6 +106,7 @@ class MultiSparseCCA(ViewsEstimator):
     held_out_pair_intervals_ : ndarray of shape (n_pairs, n_components_, 2)
         The same for each pair of views.
     n_folds_, p_value_, verdict_ : as for `SparseCCA`
+    rendering_, shown_, n_read_, mates_kept_, mates_kept_interval_, reading_path_ : as for `SparseCCA`
     mu_, objective_, dual_gap_, n_passes_ : ndarray of shape (n_views, n_components_)
     n_iter_, converged_ : ndarray of shape (n_components_,)
     scales_, preparations_, feature_weights_, kernel_errors_, n_features_, feature_names_ : list

@@ -29,13 +29,16 @@ class SparseCCA(PairedTransformer, MultiSparseCCA):  # type: ignore[misc]
            min over w of  ||A w - t||^2 + mu ||w||_1 + lambda ||w||^2,
 
        with a certified duality gap.
-    3. Weights. Ridge regression (4 lambda) on the selected features alone, first of t, then of the other view's scores.
+    3. Weights, by ridge regression first of t, then of the other view's scores: on the features that were selected
+       for the factor (`rendering="sparse"`, for tables), or on all that the model reads, of which the selected ones are
+       shown to a reader (`"joint"`, for words).
 
-    With up to 2,000 pairs, the views are first reduced to the features that predict each other, as long as mates are
-    found almost as well (`n_features`). The model does not read a feature that has no weight in any component, not even
-    for the norm of a sample: `transform` multiplies the view prepared from the features with weights by exactly
-    `x_weights_`, and gives 0 for a sample without any of these features. `scca/factors/fit.py` is the whole method from
-    top to bottom; `AnchoredCCA` is Hardoon and Shawe-Taylor's.
+    Before that, the features that the model reads are chosen for all factors together: factors are found, the features
+    with the smallest parts in their scores are dropped, and so on, down to the fewest that lose nothing measurable on
+    pairs left out (`n_features`). Features without a weight in any component have no effect, not even on the norm of a
+    sample: `transform` multiplies the view prepared from the features with weights by exactly `x_weights_`, and gives 0
+    for a sample without any of these features. `scca/factors/fit.py` is the whole method from top to bottom;
+    `AnchoredCCA` is Hardoon and Shawe-Taylor's.
 
     Parameters
     ----------
@@ -43,9 +46,12 @@ class SparseCCA(PairedTransformer, MultiSparseCCA):  # type: ignore[misc]
         Number of components, at most n_samples - 1 (n_samples without centring) and at most the number of features of a
         view with weights on features. "auto": the leading factors before the first five in a row that are no better
         than chance on pairs left out; at most 200, and at most half the number of pairs.
-    rendering : {"sparse", "dense"} or a pair of them, default="sparse"
-        Weights on few features, or on all by ridge regression. `("dense", "sparse")` is for an X whose single features
-        mean nothing, such as an encoder's vectors, paired with a Y that should be readable.
+    rendering : {"auto", "sparse", "joint", "dense"} or a pair of them, default="auto"
+        "sparse": each component weighs few features. "joint": each weighs all features that the model reads, which
+        finds more mates, and shows those that the elastic net selects for it (`shown_`). "dense": each weighs all
+        features. "auto": "joint" for a view whose samples alone are scaled (`scale`), such as words, otherwise
+        "sparse". `("dense", "sparse")` is for an X whose single features mean nothing, such as an encoder's vectors,
+        paired with a Y that should be readable. A view with a kernel that is not linear is never "joint".
     mu : "auto", "auto*FACTOR" or float, default="auto"
         Penalty on features, or on samples of a view with a kernel; the larger, the fewer weights. "auto" is 0.15 times
         the mean of |2 A't| over the features that are read, raised where a factor would have more than 100 weights (200
@@ -54,21 +60,27 @@ class SparseCCA(PairedTransformer, MultiSparseCCA):  # type: ignore[misc]
         lambda, the ridge of the factors and of their weights, relative to samples of unit norm. "auto" is 0.25, and
         0.25 n_samples / 10,000 for more than 10,000 samples; "auto*4" is four times that. From 3,000 samples on,
         factors are found with sample weights that fall with leverage, so that a factor that a few samples share almost
-        perfectly does not come before one that many share well. Weights on selected features use four times this ridge,
-        raised (unless `ridge` is a number) until at least 1 / sqrt(n_samples) of a factor stays unexplained, so that
-        few samples are not overfitted.
+        perfectly does not come before one that many share well; the weighting is whole from 6,000 on. Weights on the
+        features that were selected for a factor use four times this ridge, raised (unless `ridge` is a number) until at
+        least 1 / sqrt(n_samples) of a factor stays unexplained, so that few samples are not overfitted; "joint" weights
+        use 0.25 sqrt(n_samples) times this ridge, at least this and at most 25 times.
     feature_weights : "shared" or None, default="shared"
         Multiply every feature, before centring and scaling, by how well the other view predicts it: max(R^2, 0.02)^p,
-        p = min(1/4, 2.5 / sqrt(n)), where R^2 is the share of its variance that ridge regression on the other view
-        predicts for samples left out (from at most 2,000 pairs). Words without a counterpart in the other language
-        count less. Features of a view with a kernel have no weights.
+        where R^2 is the share of its variance that ridge regression on the other view predicts for samples left out (of
+        at most 500). Words without a counterpart in the other language count less. This helps where samples are few and
+        harms where they are many, so that p is 1/4 for up to 100 samples and falls to 25 / n. Features of a view with a
+        kernel have no weights.
     n_features : "auto", int, float or None, default="auto"
-        Number or share of the features of each view to read (a share gives at least half as many as there are pairs):
-        those that the two views predict best from each other. The others get the weight 0 and are ignored, even for
-        a sample's norm. Only with "shared" feature weights. None: all. "auto": all, except with a sparse rendering, no
-        kernel and at most 2,000 pairs; then the smallest share, down to 0.15 or ten features per pair, whose
-        factors, learnt from half of the pairs, find the mates of the other half with at least 0.85 times the precision
-        (mean of 1 / rank) of the best share, and not worse by more than five standard errors.
+        Number or share of the features of each view to read. They are chosen for all factors together, in rounds: the
+        factors are found, ||W_i|| ||a_i|| with the ridge weights W of all factors says how large a part feature a_i has
+        in their scores, and those with the smallest parts are dropped, about 0.4 of them in a round (for one or two
+        factors of few samples, what the other view predicts of a feature counts too, and rounds are smaller). The
+        others get the weight 0 and are ignored, even for a sample's norm. None: all. "auto": the smallest share, down
+        to 0.15 or ten features per pair, that loses nothing measurable on pairs left out: with "joint" weights at most
+        two standard errors beside all features alike, as kernel CCA reads them; where components select their own
+        features at most one beside the best share, or two if there are twenty features or more per pair. Neither the
+        ranks of mates nor the correlation of scores may lose more. All features are read with a dense rendering or a
+        kernel. `mates_kept_` says what the choice costs.
     kernel : "linear", a kernel or a pair of them, default="linear"
         A kernel is a name from `sklearn.metrics.pairwise.pairwise_kernels`, a `Kernel` with parameters, a function of
         two rows, "precomputed" for a view that is the kernel matrix itself, or a `LowRankKernel`. A view with a kernel
@@ -114,7 +126,21 @@ class SparseCCA(PairedTransformer, MultiSparseCCA):  # type: ignore[misc]
     x_scale_, y_scale_ : str or None
         How the views were scaled.
     x_weights_, y_weights_ : ndarray of shape (coordinates, n_components_)
-        Mostly zeros: weights on the features of a view, on the samples of a view with a kernel.
+        Weights on the features of a view, mostly zeros, or on the samples of a view with a kernel.
+    rendering_ : list of str
+        "sparse", "joint" or "dense" for each view.
+    shown_ : list of sparse array of shape (coordinates, n_components_), or None
+        Which features show what each component is about, by view; None where all those with a weight do.
+    n_read_ : list of int
+        How many features of each view the model reads.
+    mates_kept_ : float
+        Average precision of finding the mates of pairs left out with the features that are read, relative to that with
+        all features alike. The choice of features, the factors and the weights did not see these pairs, and the number
+        of features was decided on by others. Only where features were chosen.
+    mates_kept_interval_ : ndarray of shape (2,)
+        For this ratio, at a level of 0.95.
+    reading_path_ : ndarray of shape (shares, 2)
+        The shares of the features that were tried, and the average precision with each on pairs left out.
     x_loadings_, y_loadings_ : ndarray
         Cosine of every prepared feature (sample of a view with a kernel) with each factor, times the length of the
         factor, which is at most 1 and smaller for weaker factors.

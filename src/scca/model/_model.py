@@ -50,7 +50,8 @@ class Model(ShowsResult, BaseEstimator):
         A kind is its name, such as "text", "table" or "vectors", or a `Kind` with parameters. "auto": text for lists of
         texts, and a table for frames, arrays and sparse matrices.
     rendering : "auto", "sparse", "joint", "dense", or a list of one for each view, default="auto"
-        "auto": weights on few features, but on all of a kind whose single features mean nothing, such as vectors.
+        As for `MultiSparseCCA`; "auto" is "joint" for text, "sparse" for tables, and "dense" for a kind whose single
+        features mean nothing, such as vectors.
     scale : "auto", a scaling or a list of one for each view, default="auto"
         As for `SparseCCA`; "auto" is what the kind says: rows for text.
     mu, ridge, feature_weights, n_features, kernel, held_out, tol, n_jobs, random_state : as for `MultiSparseCCA`

@@ -50,8 +50,8 @@ class BilingualModel(Model):
     log_counts : bool or "auto", default="auto"
         As for `TextVectorizer`; "auto" is True for shared factors (`anchors=None`) and False for anchored components.
     n_words : "auto", int, float or None, default="auto"
-        How many words of each language the model reads at most, or which share of them: those that the languages
-        predict best from each other, `n_features` of `SparseCCA`. Other words change no score.
+        How many words of each language the model reads at most, or which share of them; "auto" is the fewest that lose
+        nothing measurable on pairs left out: `n_features` of `SparseCCA`. Other words change no score.
     keep_texts : bool, default=True
         Store the training documents, so that components can show them.
 
