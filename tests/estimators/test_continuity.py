@@ -42,8 +42,8 @@ def sizes(quick, most=10_000):
 
 
 def fits(n, **settings):
-    """Models of n - 1, n, n + 1 and n + 2 samples, and their scores of 500 others."""
-    X, Y = made_words(n + 2 + N_NEW, sizes=(200, 160), n_subjects=9, length=400.0, seed=0)
+    """Models of n - 1, n, n + 1 and n + 2 samples, and their scores of 500 others; half of the words are noise."""
+    X, Y = made_words(n + 2 + N_NEW, sizes=(200, 160), n_subjects=9, share=0.5, length=400.0, seed=0)
     for each in (n - 1, n, n + 1, n + 2):
         model = SparseCCA(8, rendering="joint", scale="rows", held_out=0, **settings).fit(X[:each], Y[:each])
         yield model, model.transform(X[n + 2 :]), model.score(X[n + 2 :], Y[n + 2 :])
