@@ -424,10 +424,9 @@ def _error(values: np.ndarray, groups: Groups) -> float:
 
 
 def _errors(given: Views, choice: Choice) -> float:
-    """How many standard errors a share may lose."""
-    least, most = constants.BUDGET_ERRORS
+    """How many standard errors a share may lose: the more features there are per sample, the more are noise."""
     features = max(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
-    return most if choice.few else float(np.clip(features / (constants.BUDGET_PER_SAMPLE * len(given)), least, most))
+    return float(np.clip(features / (constants.BUDGET_PER_SAMPLE * len(given)), *constants.BUDGET_ERRORS))
 
 
 def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups, errors: float, few: bool = True) -> float:
