@@ -411,6 +411,8 @@ def _share_of_others(
 
 def _is_hopeless(ranks: Sequence[np.ndarray], groups: Groups) -> bool:
     """Whether the last round loses so much that fewer features are not worth trying."""
+    if groups.n_groups < 2:  # nothing tells how much chance makes
+        return False
     of_all, last = (np.mean(each[1] ** -constants.BUDGET_POWER, axis=0) for each in (ranks[0], ranks[-1]))
     lost = of_all - last
     errors = stdtrit(max(groups.n_groups - 1, 1), 1.0 - constants.BUDGET_HOPELESS)
@@ -435,17 +437,18 @@ def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups, er
     `nearness` has a matrix for every measure of how near mates are: its first row is that of all features alike, the
     others are those of the shares. Few features are compared with all of them alike, otherwise with the best share.
     """
-    excess = np.full(len(shares), -np.inf)
+    ratios = np.full(len(shares), -np.inf)  # losses in standard errors
     for alike, *each in nearness:
         best = alike if few else each[int(np.argmax(np.mean(each, axis=1)))]
         lost = best - np.array(each)
-        found = lost.mean(axis=1) - errors * np.array([_error(loss, groups) for loss in lost])
-        excess = np.maximum(excess, found / (best.std() or 1.0))
-    enough = np.flatnonzero(excess <= 0.0)
+        found, sure = lost.mean(axis=1), np.array([_error(loss, groups) for loss in lost])
+        least = 1e-9 * (abs(float(best.mean())) or 1.0)
+        ratios = np.maximum(ratios, found / np.maximum(sure, least))
+    enough = np.flatnonzero(ratios <= errors)
     k = int(enough[-1]) if len(enough) else 0
     if k + 1 == len(shares) or not len(enough):
         return float(shares[k])
-    part = -excess[k] / (excess[k + 1] - excess[k])  # where the excess, interpolated, is 0
+    part = (errors - ratios[k]) / (ratios[k + 1] - ratios[k])  # where the ratio, interpolated, is `errors`
     return float(shares[k] * (shares[k + 1] / shares[k]) ** part)
 
 
