@@ -27,7 +27,6 @@ __all__ = ["Choice", "Cost", "cost_of", "fewer_features", "n_rounds", "nested_fe
 
 _SEED = 0
 _ROUGH = 1e-3  # relative residual of the weights by which features are judged
-_QUANTILE = 1.96  # half the width of an interval of a level of 0.95, in standard errors
 
 RidgeOf = Callable[[PreparedView], float]
 Sizes = list[int | None]  # how many features of each view are read; None for all
@@ -180,7 +179,7 @@ def nested_features(
             part = np.log(share) / np.log(through)
             both = zip(whole, last, strict=True)
             sizes = [None if m is None or n is None else round(m * (n / m) ** part) for m, n in both]
-        for each in [sizes] * (share < 1.0) if share >= through else choice.rounds(prepared, share, before):
+        for each in [sizes] * int(share < 1.0) if share >= through else choice.rounds(prepared, share, before):
             with threads:
                 now = now.fewer(each)
         before = sizes
@@ -286,7 +285,7 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
         of_all=float(of_all.mean()),
         share=share,
         kept=kept,
-        interval=(kept - _QUANTILE * error, kept + _QUANTILE * error),
+        interval=(kept - constants.KEPT_WIDENING * error, kept + constants.KEPT_WIDENING * error),
         n_samples=len(with_share),
     )
 
@@ -305,15 +304,16 @@ def _parts_left_out(groups: Groups) -> list[np.ndarray]:
         parts = [np.flatnonzero(dealt == part) for part in range(count)]
     else:
         parts = groups.parts(count, rng)
-    n_used = max(1, min(count, -(-most // max(map(len, parts)))))
-    if n_used > 1 or groups.labels is not None:
+    n_used = max(1 if groups.labels is None else 2, min(count, -(-most // max(map(len, parts)))))
+    if n_used > 1:
         return parts[:n_used]
     return [parts[0][np.unique(np.linspace(0, len(parts[0]) - 1, most).astype(int))]]
 
 
 def _least_share(given: Views, choice: Choice) -> float:
     fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
-    return min(constants.LEAST_BUDGET, constants.BUDGET_PER_SAMPLE * len(given) / fewest)
+    least = min(constants.LEAST_BUDGET, constants.BUDGET_PER_SAMPLE * len(given) / fewest)
+    return min(1.0, max(least, choice.n_components / fewest))  # as many as there are components are read in any case
 
 
 def _shares(given: Views, n_features: int | float | None, choice: Choice) -> np.ndarray:
@@ -323,7 +323,7 @@ def _shares(given: Views, n_features: int | float | None, choice: Choice) -> np.
         count = n_rounds(least, *factors)
         return np.append(features_left(*factors) ** np.arange(count), least) if count else np.ones(1)
     fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
-    return np.array([1.0, n_features / fewest if isinstance(n_features, Integral) else float(n_features)])
+    return np.array([1.0, min(1.0, n_features / fewest) if isinstance(n_features, Integral) else float(n_features)])
 
 
 def _ranks(
@@ -428,7 +428,7 @@ def _error(values: np.ndarray, groups: Groups) -> float:
 def _errors(given: Views, choice: Choice) -> float:
     """How many standard errors a share may lose: the more features there are per sample, the more are noise."""
     features = max(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
-    return float(np.clip(features / (constants.BUDGET_PER_SAMPLE * len(given)), *constants.BUDGET_ERRORS))
+    return float(np.clip(features / (constants.BUDGET_WIDE * len(given)), *constants.BUDGET_ERRORS))
 
 
 def _smallest_share(shares: np.ndarray, nearness: np.ndarray, groups: Groups, errors: float, few: bool = True) -> float:
