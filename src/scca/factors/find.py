@@ -205,7 +205,7 @@ def _of_two_wide(views: Sequence[View], n_components: int, ridges: Sequence[floa
 
 
 def _regression_on(view: View, ridge: float) -> np.ndarray | None:
-    """The lower half of H = K (K + ridge)^-1 for features with K = A A', if these are many and the ridge is not tiny."""
+    """The lower half of H = K (K + ridge)^-1, K = A A', if there are many features and the ridge is not tiny."""
     features = features_of(view)
     n, m = view.shape[0], 0 if features is None else features.shape[1]
     if not isinstance(features, FeatureView) or n <= _FEW_FOR_SPECTRA or m < _WIDE * n:

@@ -352,8 +352,8 @@ def _row_products(
                     break
                 line[k] += value * by_column[q]
     for i in range(len(out)):
-        for k in range(i):
-            out[k, i] = out[i, k]
+        for other in range(i):
+            out[other, i] = out[i, other]
 
 
 @compiled
