@@ -21,7 +21,7 @@ from .find import SharedFactors
 from .large import rough_factors
 from .prepare import Prepared, Reading, prepare, reading_only
 from .products import Scores
-from .refit import dense_weights, joint_ridge, joint_weights
+from .refit import Regression, joint_regression, joint_weights
 
 __all__ = ["Choice", "Cost", "cost_of", "fewer_features", "n_rounds", "nested_features"]
 
@@ -124,6 +124,11 @@ class Round:
         found = self._found[0]
         return found.scores * found.values
 
+    @cached_property
+    def regressions(self) -> list[Regression]:
+        """Those by which the factors get weights on the features of each view."""
+        return [joint_regression(view, self.choice.ridge(view)) for view in self.prepared.views]
+
     def fewer(self, sizes: Sequence[int | None]) -> "Round":
         """The next round: only the features of each view whose weights matter most.
 
@@ -137,7 +142,7 @@ class Round:
 
     def _leading(self, v: int, size: int) -> np.ndarray:
         view: Any = self.prepared.views[v]
-        W = dense_weights(view, self.scores, joint_ridge(self.choice.ridge(view), view.shape[0]), _ROUGH).weights
+        W = self.regressions[v].weights_of(self.scores, _ROUGH).weights
         with np.errstate(divide="ignore"):
             parts = 0.5 * np.log(np.einsum("ij,ij->i", W, W) * view.square_norms())
         explained = self.prepared.explained[v] if self.prepared.explained else None
@@ -339,10 +344,11 @@ def _ranks(
     else:
         steps = choice.rounds(prepared, n_features)
         tried = {0, len(steps)}
-    alike, now, found = Round(replace(prepared, views=prepared.unweighted), choice), Round(prepared, choice), []
+    now, found = Round(prepared, choice), []
     try:
         report("choosing features", 0, len(steps) + 2)
-        found.append(_ranks_of_mates(alike, given, train, test))
+        alike = replace(prepared, views=prepared.unweighted)
+        found.append(_ranks_of_mates(Round(alike, choice), given, train, test))
         for k in range(len(steps) + 1):
             report("choosing features", k + 1, len(steps) + 2)
             now = now.fewer(steps[k - 1]) if k else now
@@ -362,7 +368,7 @@ def _ranks_of_mates(now: Round, given: Views, train: AllBut, test: np.ndarray) -
     mean correlation of the scores.
     """
     views = now.prepared.views
-    weights = joint_weights(views, now.scores, [now.choice.ridge(view) for view in views])
+    weights = joint_weights(now.regressions, now.scores)
     spaced = np.unique(np.linspace(0, len(given) - 1, constants.BUDGET_CANDIDATES).astype(int))
     rows = np.setdiff1d(spaced, test)[: max(1, constants.BUDGET_CANDIDATES - len(test))]
     projectors = [view.projector(W) for view, W in zip(views, weights, strict=True)]

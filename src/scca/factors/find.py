@@ -9,10 +9,21 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import cholesky, eigh, solve_triangular, svd
+from scipy.linalg.blas import dsymm, dtrmm
 from scipy.linalg.lapack import dpstrf
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from ..parallel import inner, map_threads, one_blas_thread, parts, times
+from ..parallel import (
+    inner,
+    invert_by_triangle,
+    leading_eigh,
+    map_threads,
+    one_blas_thread,
+    parts,
+    times,
+    triangle_of,
+    whiten_by_triangle,
+)
 from ..samples import column_blocks, remote_blocks_of
 from ..views import FeatureView, LinearKernelView, PreparedView, PrimalView, View
 from . import constants
@@ -42,6 +53,9 @@ __all__ = [
 
 _FEW = 3000  # maximum number of samples, or of features of a view, for which its full spectrum is computed
 _FEW_FOR_SPECTRA = 200  # maximum number of samples or features for which a spectrum takes no time worth saving
+_WIDE = 0.75  # features per sample from which on kernels are faster than covariances of features
+_MOST_CONDITION = 1e6  # largest condition number of a kernel with its ridge whose inverse is precise enough
+_LEAST_REGRESSION = 10.0  # what is added to regressions, so that they are definite, in units of rounding error
 _MOST_ENTRIES = 1 << 27  # maximum number of entries of all eigenvectors, which are dense
 _LARGE_EIGENPROBLEM = 5000  # size of an eigenproblem from which on blocks of vectors are faster than single ones
 _SIZE_PER_COMPONENT = 30  # size per component from which on an iteration is faster than a decomposition
@@ -127,6 +141,8 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
 
     sum over u != v of  G_v'G_u z_u = sigma z_v,    G_v = A_v (C_vv + lambda)^-1/2.
     """
+    if len(views) == 2 and (found := _of_two_wide(views, n_components, ridges)) is not None:
+        return found
     whitened = [_whitened(view, ridge) for view, ridge in zip(views, ridges, strict=True)]
     G = np.hstack(whitened)
     ends = np.cumsum([0, *(part.shape[1] for part in whitened)])
@@ -158,6 +174,50 @@ def factors_by_spectra(views: Sequence[View], n_components: int, ridges: Sequenc
     values, Z = values[order], Z[:, order]
     residuals = np.linalg.norm(products(Z) - values * Z, axis=0) / np.maximum(np.abs(values), np.finfo(float).tiny)
     return with_orthonormal_scores(G @ Z, values, residuals)
+
+
+def _of_two_wide(views: Sequence[View], n_components: int, ridges: Sequence[float]) -> SharedFactors | None:
+    """The factors of two views with many features; None if a view has few, or rounding errors forbid it.
+
+    With the regressions H_v = G_v G_v' on the views, the scores s_v = G_v z_v solve H_1 H_2 s_1 = sigma^2 s_1. For a
+    triangle F with F F' = H_2, s_2 = F y with F'H_1 F y = sigma^2 y. This takes half as long as whitening.
+    """
+    regressions = []
+    with one_blas_thread():  # the same order of sums for any number of threads
+        for view, ridge in zip(views, ridges, strict=True):
+            if (regression := _regression_on(view, ridge)) is None:
+                return None
+            regressions.append(regression)
+        H, other = regressions
+        rounding = len(H) * np.finfo(np.float64).eps
+        other.flat[:: len(H) + 1] += _LEAST_REGRESSION * rounding  # centred samples have a regression of 0 on a view
+        try:
+            F = triangle_of(other)
+            squares, Y = leading_eigh(whiten_by_triangle(H.copy(), F), n_components)
+        except np.linalg.LinAlgError:
+            return None
+        values = np.sqrt(np.where(squares > 2.0 * _LEAST_REGRESSION * rounding, squares, 0.0))
+        second = dtrmm(1.0, F.T, Y, trans_a=1)
+        first = dsymm(1.0, H.T, second)
+        nonzero = np.where(values > 0, values, 1.0)
+        residuals = np.linalg.norm(dtrmm(1.0, F.T, first) - values**2 * Y, axis=0) / nonzero**2
+        return with_orthonormal_scores(second + first / nonzero, values, residuals)
+
+
+def _regression_on(view: View, ridge: float) -> np.ndarray | None:
+    """The lower half of H = K (K + ridge)^-1, K = A A', if there are many features and the ridge is not tiny."""
+    features = features_of(view)
+    n, m = view.shape[0], 0 if features is None else features.shape[1]
+    if not isinstance(features, FeatureView) or n <= _FEW_FOR_SPECTRA or m < _WIDE * n:
+        return None
+    H = features.outer()
+    if np.trace(H) > _MOST_CONDITION * ridge:
+        return None
+    H.flat[:: n + 1] += ridge
+    H = invert_by_triangle(triangle_of(H))
+    H *= -ridge
+    H.flat[:: n + 1] += 1.0
+    return H
 
 
 def _whitened(view: View, ridge: float) -> np.ndarray:
@@ -268,8 +328,7 @@ def _leading_by_decomposition(M: np.ndarray, count: int) -> tuple[np.ndarray, np
         product[rows, : rows.stop] = M[rows] @ M[: rows.stop].T  # the lower half alone
 
     map_threads(multiply, parts(0, size, _ROWS))
-    squares, U = eigh(product, lower=True, overwrite_a=True, subset_by_index=(size - count, size - 1))
-    return squares[::-1], U[:, ::-1]
+    return leading_eigh(product, count)
 
 
 # --- spectra ----------------------------------------------------------------------------------------------------------

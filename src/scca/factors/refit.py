@@ -6,15 +6,17 @@ read. The last weights are fitted to the other views' scores because a new sampl
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 from scipy.linalg.lapack import dposv
 from scipy.optimize import brentq, nnls
 
 from .._wording import setting
+from ..parallel import solve_by_triangle, triangle_of
 from ..progress import Stage, from_checkpoint
 from ..solver import ComponentResult
 from ..views import FeatureView, PreparedView, PrimalView, View
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
     from .settings import Settings
 
 __all__ = [
+    "Regression",
     "Rendering",
     "Weighing",
     "dense_rendering",
     "dense_weights",
+    "joint_regression",
     "joint_ridge",
     "joint_weights",
     "refit",
@@ -89,6 +93,7 @@ def refit(
     `squares` are ||t||^2 of every factor. Weights are fitted to the factor, then to the other views' scores.
     """
     renderings, most_explained = dict(dense), _most_explained(len(scores), settings)
+    regressions: dict[str, Regression] = {}  # those of the factor are those of the other views' scores too
     names, samples = prepared.given.names, prepared.samples
     for v, results in selected.items():
         with stage.step(WEIGHING):
@@ -103,7 +108,9 @@ def refit(
             else:
                 weights = np.column_stack([result.w for result in results])
             first = _rendering(view, weights, results, ridges, joint=joint)
-            renderings[v] = _refitted(names[v], first, samples[v], lambda: scores, settings, most_explained)
+            renderings[v] = _refitted(
+                names[v], first, samples[v], lambda: scores, settings, most_explained, regressions
+            )
     if selected:
         with stage.step(SCORING):
             views_scores = {v: scores_of([r.view], [r.weights]) for v, r in renderings.items()}
@@ -113,7 +120,7 @@ def refit(
             return _scores_of_others(own, views_scores, scores, np.sqrt(squares))
 
         with stage.step(WEIGHING):
-            renderings[v] = _refitted(names[v], renderings[v], samples[v], of_others, settings, 1.0)
+            renderings[v] = _refitted(names[v], renderings[v], samples[v], of_others, settings, 1.0, regressions)
     return [renderings[v] for v in range(len(prepared.views))]
 
 
@@ -124,10 +131,12 @@ def _refitted(
     targets: Callable[[], Scores],
     settings: "Settings",
     most_explained: float,
+    regressions: dict[str, "Regression"],
 ) -> Rendering:
     """Weights refitted to `targets` on each factor's own features, in a view that reads only these; dual views stay.
 
-    The ridge is raised where the weights would explain more than `most_explained` of a target.
+    The ridge is raised where the weights would explain more than `most_explained` of a target. `regressions` has those
+    of earlier calls by name of the view, and gets that of this call.
     """
     view = rendering.view
     if not isinstance(view, PrimalView) or view.preparation is None:
@@ -141,7 +150,10 @@ def _refitted(
             # the same ridge relative to the features that are read as it was relative to all
             ridge = rendering.ridge * (ridge_of(settings, read) / ridge_of(settings, view))
             if rendering.joint:
-                weighed = weigh_all(read, scores, float(ridge[0]))
+                before = regressions.get(name)
+                if before is None or before.view is not read or before.ridge != ridge[0]:
+                    regressions[name] = Regression(read, float(ridge[0]))
+                weighed = weigh_all(regressions[name], scores)
             else:
                 weighed = weigh_features(read, scores, chosen, ridge, most_explained)
             few = [np.flatnonzero(w) for w in weighed.weights.T]
@@ -349,12 +361,13 @@ def weigh_features(
     return Weighing(weights, objective, dual_gap, ridges)
 
 
-def weigh_all(view: PrimalView, scores: Scores, ridge: float) -> Weighing:
-    """Ridge regression of every factor on all features of the view that are read.
+def weigh_all(regression: "Regression", scores: Scores) -> Weighing:
+    """Ridge regression of every factor on all features of a view that are read.
 
     With C = A'A + ridge and the residual q = A't - C w of the equations, P - D = ||q||^2 / ridge.
     """
-    weights = dense_weights(view, scores, ridge).weights
+    view, ridge = regression.view, regression.ridge
+    weights = regression.weights_of(scores).weights
     targets, squares = correlations([view], scores)[0], column_products(scores, scores)
     residual = targets - regularised(view, ridge, weights)
     objective = squares - column_products(weights, targets + residual)
@@ -368,15 +381,20 @@ def joint_ridge(ridge: float, n_samples: int) -> float:
     return ridge * max(1.0, constants.JOINT_RIDGE * float(root))
 
 
-def joint_weights(views: Sequence[Any], scores: Scores, ridges: Sequence[float]) -> list[np.ndarray]:
-    """Weights of the factors T on all features of every view, as `refit` finds them, given the factors' ridges."""
-    ridges = [joint_ridge(ridge, len(scores)) for ridge in ridges]
-    first = [dense_weights(view, scores, ridge).weights for view, ridge in zip(views, ridges, strict=True)]
+def joint_regression(view: Any, ridge: float) -> "Regression":
+    """The regression of factors on all features of a view, as `refit` does it, given the factors' ridge."""
+    return Regression(view, joint_ridge(ridge, view.shape[0]))
+
+
+def joint_weights(regressions: Sequence["Regression"], scores: Scores) -> list[np.ndarray]:
+    """Weights of the factors T on all features of every view, as `refit` finds them."""
+    views = [regression.view for regression in regressions]
+    first = [regression.weights_of(scores).weights for regression in regressions]
     found = {v: scores_of([view], [W]) for v, (view, W) in enumerate(zip(views, first, strict=True))}
     norms = _norms(scores)
     return [
-        dense_weights(view, _scores_of_others(v, found, scores, norms), ridges[v]).weights
-        for v, view in enumerate(views)
+        regression.weights_of(_scores_of_others(v, found, scores, norms)).weights
+        for v, regression in enumerate(regressions)
     ]
 
 
@@ -412,35 +430,60 @@ def _raised_ridge(gram: np.ndarray, target: np.ndarray, most: float, ridge: floa
     return float(np.exp(brentq(excess, low, high, xtol=1e-6)))
 
 
-def _solved_by_triangle(view: FeatureView, scores: np.ndarray, ridge: float) -> np.ndarray | None:
-    """The ridge regression by a Cholesky factor of A'A + ridge or A A' + ridge; None if rounding errors forbid it."""
-    n, m = view.shape
-    if min(n, m) <= _FEW_FOR_SPECTRA:
-        return None
-    weights = np.zeros((m, scores.shape[1]))
-    read = view.varying
-    columns = view.columns(read) if len(read) <= n else None
-    square = view.outer() if columns is None else columns.T @ columns
-    square[np.diag_indices_from(square)] += ridge
-    try:
-        factor = cho_factor(square, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError:
-        return None
-    if columns is None:
-        return view.rmatmat(cho_solve(factor, scores, check_finite=False))
-    weights[read] = cho_solve(factor, columns.T @ scores, check_finite=False)
-    return weights
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Ridge regression of scores on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t.
 
+    What takes most of the time, a decomposition of a square matrix, is done once for any number of scores.
+    """
 
-def dense_weights(view: View, scores: Scores, ridge: float, tol: float | None = None) -> RidgeSolution:
-    """Ridge regression of each factor on all coordinates: (C + ridge I)^-1 A't; for a kernel, (K + ridge I)^-1 t."""
-    if not isinstance(view, PrimalView) or (view.shape[0] <= _FEW_SAMPLES and view.remote is None):
+    view: Any
+    ridge: float
+
+    def weights_of(self, scores: Scores, tol: float | None = None) -> RidgeSolution:
+        """The weights of each column of `scores`; to a relative residual `tol`, where they are found by iteration."""
+        view, ridge = self.view, self.ridge
+        if isinstance(view, PrimalView) and (view.shape[0] > _FEW_SAMPLES or view.remote is not None):
+            return ridge_weights(view, scores, ridge) if tol is None else ridge_weights(view, scores, ridge, tol)
         scores = np.asarray(scores)
-        if isinstance(view, FeatureView) and (found := _solved_by_triangle(view, scores, ridge)) is not None:
-            return RidgeSolution(found, np.zeros(scores.shape[1]), 0.0)
+        if self._triangle is not None:
+            return RidgeSolution(self._by_triangle(self._triangle, scores), np.zeros(scores.shape[1]), 0.0)
         spectrum = spectrum_of(view)
         U, values = spectrum.vectors, spectrum.values
         coefficients = U @ ((U.T @ scores) / (values + ridge)[:, None])
         weights = coefficients if view.columns_are_samples else view.rmatmat(coefficients)
         return RidgeSolution(weights, np.zeros(scores.shape[1]), 0.0)  # exact: no iteration could stop early
-    return ridge_weights(view, scores, ridge) if tol is None else ridge_weights(view, scores, ridge, tol)
+
+    @cached_property
+    def _triangle(self) -> np.ndarray | None:
+        """The triangle of A'A + ridge, or of A A' + ridge if it is smaller; None if rounding errors forbid it."""
+        view = self.view
+        if not isinstance(view, FeatureView) or min(view.shape) <= _FEW_FOR_SPECTRA:
+            return None
+        if self._is_of_features:
+            columns = view.columns(view.varying)
+            square = columns.T @ columns
+        else:
+            square = view.outer()
+        square.flat[:: len(square) + 1] += self.ridge
+        try:
+            return triangle_of(square)
+        except np.linalg.LinAlgError:
+            return None
+
+    @property
+    def _is_of_features(self) -> bool:
+        return len(self.view.varying) <= self.view.shape[0]
+
+    def _by_triangle(self, L: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        view = self.view
+        if not self._is_of_features:
+            return view.rmatmat(solve_by_triangle(L, scores))
+        weights = np.zeros((view.shape[1], scores.shape[1]))
+        weights[view.varying] = solve_by_triangle(L, view.rmatmat(scores)[view.varying])
+        return weights
+
+
+def dense_weights(view: View, scores: Scores, ridge: float) -> RidgeSolution:
+    """Ridge regression of each factor on all coordinates of a view."""
+    return Regression(view, ridge).weights_of(scores)

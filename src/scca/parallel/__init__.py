@@ -1,5 +1,6 @@
 """Work shared among threads, processes or a cluster, with the same result for any number of them."""
 
+from ._lapack import invert_by_triangle, leading_eigh, solve_by_triangle, triangle_of, whiten_by_triangle
 from ._tasks import (
     Outcomes,
     Progress,
@@ -42,4 +43,10 @@ __all__ = [
     "one_blas_thread",
     "blas_threads_for",
     "is_small",
+    # LAPACK, in threads
+    "triangle_of",
+    "solve_by_triangle",
+    "invert_by_triangle",
+    "whiten_by_triangle",
+    "leading_eigh",
 ]

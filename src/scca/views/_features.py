@@ -155,9 +155,13 @@ class FeatureView(PrimalView):
         if isinstance(self.storage, SparseStorage):
             kernel = self.storage.outer()
             if self.mean is not None:
-                cross = self.storage.matvec(self.mean)
-                kernel += self.mean @ self.mean - cross[:, None] - cross
-            return kernel if self.scale is None else kernel * self.scale[:, None] * self.scale
+                cross = self.storage.matvec(self.mean) - 0.5 * (self.mean @ self.mean)
+                kernel -= cross[:, None]
+                kernel -= cross
+            if self.scale is not None:
+                kernel *= self.scale[:, None]
+                kernel *= self.scale
+            return kernel
         blocks = list(self._column_blocks())
 
         def sum_of(part: slice) -> np.ndarray:

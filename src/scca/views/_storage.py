@@ -228,10 +228,10 @@ class SparseStorage(Storage):
 
     def outer(self) -> np.ndarray:
         """Inner products of all samples, a dense array with one row and column per sample."""
-        rows = self.stored.rows.astype(np.float64)
-        if self.weights is not None:
-            rows.data *= self.weights[rows.indices]
-        return (rows @ rows.T).toarray()
+        rows, weights = self.stored.rows, np.ones(self.shape[1]) if self.weights is None else self.weights
+        out = np.zeros((self.shape[0], self.shape[0]))
+        _row_products(*self._arrays, rows.data, rows.indices, rows.indptr, weights**2, out)
+        return out
 
 
 class OperatorStorage(Storage):
@@ -325,6 +325,35 @@ def _quadratic_columns(
             value = np.float64(data[p])
             total += value * (2.0 * half + value * row[np.uint64(indices[p])])
         out[column] = total
+
+
+@compiled
+def _row_products(
+    by_column: np.ndarray,
+    samples: np.ndarray,
+    starts: np.ndarray,
+    by_row: np.ndarray,
+    features: np.ndarray,
+    row_starts: np.ndarray,
+    squares: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """out = A diag(squares) A', through the columns of A, whose samples ascend."""
+    for i in range(len(out)):
+        line = out[i]
+        for p in range(np.uint64(row_starts[i]), np.uint64(row_starts[i + 1])):
+            j = np.uint64(features[p])
+            value = by_row[p] * squares[j]
+            if value == 0.0:
+                continue
+            for q in range(np.uint64(starts[j]), np.uint64(starts[j + np.uint64(1)])):
+                k = np.uint64(samples[q])
+                if k > np.uint64(i):
+                    break
+                line[k] += value * by_column[q]
+    for i in range(len(out)):
+        for other in range(i):
+            out[other, i] = out[i, other]
 
 
 @compiled
