@@ -70,7 +70,7 @@ class TestWhatIsReadIsUsed:
             np.testing.assert_allclose(transform(new + unread * 1e3), transform(new), atol=1e-10)
 
     def test_planted_features_have_the_weights(self, planted, pairs):
-        model = factors(2).fit(*pairs)
+        model = factors(2, n_features=None).fit(*pairs)  # the budget may be smaller than what is planted
         for weights, loadings in ((model.x_weights_, planted.x_loadings), (model.y_weights_, planted.y_loadings)):
             strongest = np.argsort(-np.abs(weights).max(axis=1))[:12]
             assert np.isin(strongest, np.flatnonzero(loadings.any(axis=1))).sum() >= 11
@@ -87,7 +87,7 @@ class TestWhatIsReadIsUsed:
     def test_a_sample_without_a_read_feature_scores_zero(self, pairs, store, scale):
         X, Y = (view + 1.0 for view in pairs)
         X[4] = 0.0  # in training too
-        model = factors(2, mu="auto*3", scale=scale).fit(store(X), store(Y))
+        model = factors(2, mu="auto*3", scale=scale, n_features=0.3).fit(store(X), store(Y))
         unread = ~model.x_weights_.any(axis=1)
         assert unread.any()
         flagged = r"X has {} without any feature that the model reads \(first: {}\); their scores are 0"
@@ -110,7 +110,7 @@ class TestHowManyFeatures:
         made = make_planted(120, 400, 400, n_factors=1, n_active=20, strength=2, random_state=0)
         assert n_features_read(*made.views) < 0.3
         z, noise = np.random.default_rng(0).standard_normal((2, 600, 200))  # every feature has its own mate
-        assert n_features_read(z, z + 2.5 * noise, 150) is None
+        assert (n_features_read(z, z + 2.5 * noise, 150) or 1.0) > 0.9  # but for what one standard error allows
 
     def test_a_half_that_does_not_vary_leaves_all(self, pairs):
         """A feature of a single pair does not vary in the half without it."""

@@ -327,8 +327,10 @@ def _shares(given: Views, n_features: int | float | None, choice: Choice) -> np.
         least, factors = _least_share(given, choice), (choice.n_components, len(given))
         count = n_rounds(least, *factors)
         return np.append(features_left(*factors) ** np.arange(count), least) if count else np.ones(1)
-    fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
-    return np.array([1.0, min(1.0, n_features / fewest) if isinstance(n_features, Integral) else float(n_features)])
+    counts = [data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen]
+    if isinstance(n_features, Integral):
+        return np.array([1.0, min(1.0, n_features / max(counts))])
+    return np.array([1.0, min(1.0, max(float(n_features), choice.n_components / min(counts)))])
 
 
 def _ranks(
