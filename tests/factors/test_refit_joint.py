@@ -8,8 +8,8 @@ from oracles import prepare as by_hand
 from sklearn.linear_model import ElasticNet
 
 from scca import Kernel, MultiSparseCCA, SparseCCA
-from scca.factors import fit, refit
-from scca.factors.refit import dense_weights, joint_ridge, joint_weights, weigh_all
+from scca.factors import fit
+from scca.factors.refit import Regression, dense_weights, joint_regression, joint_ridge, joint_weights, weigh_all
 from scca.samples import Groups, Views
 from scca.views import Preparation
 
@@ -91,7 +91,8 @@ class TestWeights:
         model = joint(feature_weights=None).fit(*data)
         factors, prepared, settings = factors_of(joint(feature_weights=None), data)
         ridges = [fit.ridge_of(settings, view) for view in prepared.views]
-        for weights, found in zip(joint_weights(prepared.views, factors.scores, ridges), model.weights_, strict=True):
+        regressions = list(map(joint_regression, prepared.views, ridges))
+        for weights, found in zip(joint_weights(regressions, factors.scores), model.weights_, strict=True):
             np.testing.assert_allclose(weights, found, atol=1e-9)
 
     def test_turn_with_the_factors(self, data, rng):
@@ -99,7 +100,7 @@ class TestWeights:
         view = Preparation.fit(data[0]).transform(data[0])
         T = rng.standard_normal((80, 3))
         Q = np.linalg.qr(rng.standard_normal((3, 3)))[0]
-        turned, plain = weigh_all(view, T @ Q, 0.7), weigh_all(view, T, 0.7)
+        turned, plain = (weigh_all(Regression(view, 0.7), scores) for scores in (T @ Q, T))
         np.testing.assert_allclose(turned.weights, plain.weights @ Q, atol=1e-10)
 
     @pytest.mark.parametrize("n_features", [None, 12])
@@ -145,15 +146,17 @@ class TestCertificate:
         def objective(weights):
             return np.sum((T - A @ weights) ** 2, axis=0) + ridge * np.sum(weights**2, axis=0)
 
-        exact = weigh_all(view, T, ridge)
+        exact = weigh_all(Regression(view, ridge), T)
         np.testing.assert_allclose(exact.weights, W, atol=1e-10)
         np.testing.assert_allclose(exact.objective, objective(W), rtol=1e-10)
         assert exact.dual_gap.max() < 1e-10
         for size in (1e-6, 1e-3, 1.0):
             wrong = W + size * rng.standard_normal(W.shape)
             solved = dense_weights(view, T, ridge)
-            monkeypatch.setattr(refit, "dense_weights", lambda *given, w=wrong, s=solved: type(s)(w, s.residuals, 0.0))
-            found = weigh_all(view, T, ridge)
+            monkeypatch.setattr(
+                Regression, "weights_of", lambda *given, w=wrong, s=solved: type(s)(w, s.residuals, 0.0)
+            )
+            found = weigh_all(Regression(view, ridge), T)
             monkeypatch.undo()
             np.testing.assert_allclose(found.objective, objective(wrong), rtol=1e-10)
             distance = objective(wrong) - objective(W)
