@@ -108,7 +108,7 @@ class SparseCCA(PairedTransformer, MultiSparseCCA):  # type: ignore[misc]
     held_out : int or "auto", default="auto"
         Number of folds for `held_out_correlations_`, at least 2 and at most a third of the pairs (`n_folds_` is the
         actual number), or 0 for none. "auto": with fewer than 100 pairs (or groups of them) 5 folds, drawn twice; with
-        up to 2,000, 8 folds; with more, 5. With 20,000 pairs or more, one fold is left out, of at most 20,000.
+        up to 1,000, 8 folds; with more, 5. With 20,000 pairs or more, one fold is left out, of at most 20,000.
     tol : float, default=1e-6
         Duality gap to reach for each component, relative to ||t||^2.
     max_iter : int, default=1000

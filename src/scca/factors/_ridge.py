@@ -58,8 +58,9 @@ class Coupled:
         If there are few enough features, all are coupled, and no iteration is needed. Otherwise, the fewer entries a
         view stores, the faster a step of the iteration, and the fewer features are worth coupling.
         """
-        n, m = self.shape
-        self._squares = self.view.square_norms() + self.ridge
+        squares = self.view.square_norms()
+        n, m = self.shape[0], int(np.count_nonzero(squares))  # features that are not read do not vary
+        self._squares = squares + self.ridge
         size = min(m, _MOST_COUPLED, m if self.view.is_sparse else max(1, _MOST_COPIED // n))
         if size < m:
             size = min(size, 1 + int(_PER_ROOT * np.sqrt(self.view.n_stored)))

@@ -78,6 +78,10 @@ share what frequent words share."""
 WEIGHTED_SAMPLES, FULLY_WEIGHTED_SAMPLES = 3_000, 6_000
 """Numbers of samples from which on samples are weighted, so that none has too much leverage, and fully weighted."""
 
+ROUGH_FEATURES = 2_000
+"""Maximum number of features of a view in which factors of many samples are found to choose features by: features of
+little variance have small parts in them anyway, and the choice takes most of the time of a fit."""
+
 WEIGHTING_ROUNDS, LEAST_LEVERAGE, WEIGHTING_FEATURES = 3, 0.1, 3_000
 """Number of rounds of weighting; share of the mean leverage added to each; maximum number of features that they use."""
 
@@ -120,9 +124,9 @@ FEWEST_HELD_OUT = 6
 MANY_SAMPLES = 20_000
 """Number of samples from which on a single split is enough; also the maximum number of samples that it leaves out."""
 
-FEW_GROUPS, MANY_GROUPS, FEW_LARGE_GROUPS = 100, 2_000, 20
+FEW_GROUPS, MANY_GROUPS, FEW_LARGE_GROUPS = 100, 1_000, 20
 """Numbers of groups that decide the folds: five folds, drawn twice, below 100 groups (a mean of two draws varies less
-than one of more folds); eight up to 2,000 groups, whose fits learn from nearly all samples; five beyond, to save time;
+than one of more folds); eight up to 1,000 groups, whose fits learn from nearly all samples; five beyond, to save time;
 ten where at most 20 groups have several samples each."""
 
 INTERVAL_LEVEL, INTERVAL_WIDENING = 0.95, 2.2

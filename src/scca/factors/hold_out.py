@@ -66,7 +66,7 @@ def held_out_correlations(
 
     `scores` learns everything from the other samples, and gives scores in units of their standard deviation in
     training, so that the scores of all folds can be pooled. `n_folds` None: 5 folds, drawn twice, of fewer than 100
-    samples (or groups), 8 of up to 2,000, 5 of more. With 20,000 samples or more there is a single fold. With too few
+    samples (or groups), 8 of up to 1,000, 5 of more. With 20,000 samples or more there is a single fold. With too few
     samples to leave any out, everything is NaN.
     """
     if len(views) < constants.FEWEST_HELD_OUT:

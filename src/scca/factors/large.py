@@ -67,10 +67,10 @@ def _by_features(
 def _leading_features(view: PrimalView, most_features: int) -> np.ndarray:
     """The features that vary most, if they have most of the variance: rare words share what frequent words share."""
     squares = view.square_norms()
-    order = np.argsort(-squares, kind="stable")
+    order = np.argsort(-squares, kind="stable")[: np.count_nonzero(squares)]  # features that are not read do not vary
     leading = squares[order[: constants.MOST_FEATURES]].sum()
     if most_features >= len(order) or leading < constants.MOST_VARIANCE * squares.sum():
-        return np.arange(len(order))
+        return np.sort(order)
     return np.sort(order[:most_features])
 
 
@@ -139,12 +139,12 @@ def rough_factors(
 ) -> tuple[SharedFactors, Any]:
     """Factors precise enough to judge features by, given weights of the samples, and the weights for another round.
 
-    Of many samples, they are found in at most 3,000 features of a view.
+    Of many samples, they are found in at most 2,000 features of a view.
     """
     n = views[0].shape[0]
     if n <= constants.WEIGHTED_SAMPLES:
         return shared_factors(views, n_components, ridges), None
-    found = shared_factors(_reweighted(views, weights), n_components, ridges, constants.WEIGHTING_FEATURES)
+    found = shared_factors(_reweighted(views, weights), n_components, ridges, constants.ROUGH_FEATURES)
     if not len(found.values):
         return found, weights
     scores = orthonormal(_unweighted(found.scores, views, weights)) if weights is not None else found.scores
