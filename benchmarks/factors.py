@@ -51,7 +51,7 @@ def _errors(texts: Texts, n: int, n_components: int, seed: int) -> list[float]:
         kernel = best_kernel_cca(learnt, new, n_components)
         weighted = best_kernel_cca(learnt, new, n_components, feature_weights="shared")
         dense = SparseCCA(n_components, rendering="dense", held_out=0).fit(*learnt)
-        sparse = SparseCCA(n_components, held_out=0).fit(*learnt)
+        sparse = SparseCCA(n_components, rendering="sparse", held_out=0).fit(*learnt)
     return [plain, kernel, weighted, 1 - dense.score(*new), 1 - sparse.score(*new), *reading(sparse)]
 
 
