@@ -90,7 +90,6 @@ def test_how_many_features_are_read_by_themselves(n):
 
 
 @pytest.mark.filterwarnings("ignore::scca.DataWarning")
-@pytest.mark.xfail(strict=True, reason="fewer than 16 samples have no budget: 15 read all features, 16 the least share")
 def test_how_many_features_are_read_of_few_samples():
     sizes_read = [model.n_read_[0] for model, _, _ in fits(16)]
     assert max(sizes_read) < 2 * min(sizes_read)

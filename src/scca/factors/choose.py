@@ -242,7 +242,7 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     With many samples, about 1,000 of them are left out in all. None with too few samples to leave any out.
     """
     n, groups = len(given), given.groups
-    if n < 4 * constants.FEWEST_JUDGED or groups.n_groups < 2 or not any(choice.chosen):
+    if n < constants.FEWEST_BUDGETED or groups.n_groups < 2 or not any(choice.chosen):
         return None
     tests = _parts_left_out(groups)
     at_once = is_small(*(data.size for data in given.data)) and not remote_blocks_of(given.data)
@@ -316,9 +316,11 @@ def _parts_left_out(groups: Groups) -> list[np.ndarray]:
 
 
 def _least_share(given: Views, choice: Choice) -> float:
+    """The smallest share that is tried: all of the fewest samples that any are left out of, soon much less."""
     fewest = min(data.shape[1] for data, chosen in zip(given.data, choice.chosen, strict=True) if chosen)
     least = min(constants.LEAST_BUDGET, constants.BUDGET_PER_SAMPLE * len(given) / fewest)
-    return min(1.0, max(least, choice.n_components / fewest))  # as many as there are components are read in any case
+    few_tell_little = (constants.FEWEST_BUDGETED / len(given)) ** 3
+    return min(1.0, max(least, few_tell_little, choice.n_components / fewest))  # one for each component in any case
 
 
 def _shares(given: Views, n_features: int | float | None, choice: Choice) -> np.ndarray:

@@ -37,6 +37,10 @@ LEAST_BUDGET, BUDGET_PER_SAMPLE = 0.15, 10
 """The automatic budget is at least 0.15 of the features, or ten features per sample if these are fewer: from easy
 pairs left out, which are nearly all found, nobody could tell that a smaller one loses something."""
 
+FEWEST_BUDGETED = 16
+"""Number of samples from which on a budget is judged; it is at least (16 / n)^3 of the features, so that none of 17
+samples is much smaller than that of 16."""
+
 BUDGET_ERRORS, BUDGET_WIDE = (1.0, 2.0), 3
 """A budget may lose no more on samples left out than this many standard
 errors of the loss: one with up to three features per sample, two with six or more. Of narrow views nearly every feature
