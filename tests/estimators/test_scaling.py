@@ -76,7 +76,8 @@ class TestUnits:
 class TestColumns:
     @pytest.mark.parametrize("rendering", ["sparse", "dense"])
     def test_are_those_of_standardised_data(self, pairs, new_pairs, rendering):
-        effort = EXACT if rendering == "sparse" else {}
+        # what is decided on samples left out standardises each part by itself
+        effort = {**EXACT, "n_features": 0.5} if rendering == "sparse" else {}
         scalers = [StandardScaler().fit(view) for view in pairs]
         given, new = ([s.transform(v) for s, v in zip(scalers, views, strict=True)] for views in (pairs, new_pairs))
         model = SparseCCA(2, scale="columns", rendering=rendering, held_out=0, **effort).fit(*pairs)
