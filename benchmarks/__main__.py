@@ -14,8 +14,10 @@ where it was interrupted.
 `python -m benchmarks honesty [--views N] [--tables FILE.npz ...] [--corpus A B]`: claims compared with new samples.
 `python -m benchmarks passes`: how many products with a whole view a component of the paper takes.
 `python -m benchmarks million`: from a million pairs of texts, or those of --corpus, to a model.
+`python -m benchmarks planted`: how many planted features are found among 20,000 in 60 samples.
 `python -m benchmarks progress`: how far the remaining times that a fit shows are from the true ones.
 `python -m benchmarks readability`: how well the words of a component go together, beside topics of both languages.
+`python -m benchmarks renderings [--list FILE] [--tables FILE.npz ...]`: weights on few features, on those read, on all.
 `python -m benchmarks retrieval`: the best of up to a million candidates, compared with all, by an index, by NumPy.
 `python -m benchmarks shapes [--corpus A B]`: one component or lasso of every shape, beside the fastest lasso solver.
 `python -m benchmarks shell`: how long the command takes to say its version, its help or a mistake.
@@ -25,11 +27,12 @@ where it was interrupted.
 `python -m benchmarks unchanged --before FOLDER [--corpus A B]`: answers and times beside those of an earlier version.
 `python -m benchmarks views`: planted factors found with three views and with two, and the time of a fit to each.
 `python -m benchmarks vectors --vectors FILE.npy --corpus A B`: what vectors of A share with words of A and of B.
-`python -m benchmarks words --list FILE [--splits N]`: the default text model beside kernel CCA with all words.
+`python -m benchmarks words --list FILE [--splits N] [--set NAME=VALUE ...]`: the text model beside kernel CCA.
 `python -m benchmarks wide [--features M]`: time and memory of wide dense views, in memory and in files.
 """
 
 import argparse
+import ast
 import contextlib
 import io
 import sys
@@ -52,6 +55,7 @@ from . import (
     million,
     passes,
     peers,
+    planted,
     progress,
     readability,
     renderings,
@@ -112,7 +116,8 @@ def main() -> None:
         "million": lambda: million.run(arguments.corpus, arguments.pairs, arguments.components),
         "wide": lambda: wide.run(arguments.features),
         "renderings": lambda: renderings.run(arguments.list, arguments.tables, arguments.splits),
-        "words": lambda: words.run(arguments.list, arguments.splits, arguments.only),
+        "planted": planted.run,
+        "words": lambda: words.run(arguments.list, arguments.splits, arguments.only, _settings(arguments.set)),
     }
     known = ["growth", *tables, *runs]
     unknown = [name for name in arguments.names if name not in known]
@@ -175,6 +180,11 @@ def _printed(run: Callable[[], None]) -> str:
     return kept.getvalue().strip("\n")
 
 
+def _settings(given: list[str]) -> dict[str, object]:
+    """Parameters and their values, from NAME=VALUE with values as in Python."""
+    return {name: ast.literal_eval(value) for name, _, value in (each.partition("=") for each in given)}
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure scca beside its peers.")
     parser.add_argument(
@@ -182,8 +192,9 @@ def _parser() -> argparse.ArgumentParser:
         nargs="*",
         metavar="NAME",
         help="growth, dense, sparse, first-call, first-fit, memory (all of these unless given); balance, "
-        "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, readability, "
-        "renderings, retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, views, wide, words",
+        "peers, translation, factors, generation, honesty, kernels, leave-out, million, passes, planted, "
+        "readability, renderings, retrieval, scaling, shapes, shell, subjects, tuning, unchanged, vectors, views, "
+        "wide, words",
     )
     parser.add_argument(
         "--quick",
@@ -223,6 +234,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--before", type=Path, metavar="FOLDER", help="the earlier version for 'unchanged'")
     parser.add_argument(
         "--only", default="", metavar="TEXT", help="settings of 'unchanged', 'words' with this in their name"
+    )
+    parser.add_argument(
+        "--set", nargs="+", default=[], metavar="NAME=VALUE", help="parameters of 'words', such as n_features=0.4"
     )
     parser.add_argument("--vectors", type=Path, metavar="FILE", help="NumPy array (.npy) for 'vectors'")
     parser.add_argument("--features", type=int, default=500_000, help="features of X for 'wide' (%(default)s)")

@@ -76,11 +76,12 @@ class SparseCCA(PairedTransformer, MultiSparseCCA):  # type: ignore[misc]
         in their scores, and those with the smallest parts are dropped, about 0.4 of them in a round (for one or two
         factors of few samples, what the other view predicts of a feature counts too, and rounds are smaller). The
         others get the weight 0 and are ignored, even for a sample's norm. None: all. "auto": the smallest share, down
-        to 0.15 or ten features per pair, that loses nothing measurable on pairs left out: with "joint" weights at most
-        two standard errors beside all features alike, as kernel CCA reads them; where components select their own
-        features at most one beside the best share, or two if there are twenty features or more per pair. Neither the
-        ranks of mates nor the correlation of scores may lose more. All features are read with a dense rendering or a
-        kernel. `mates_kept_` says what the choice costs.
+        to 0.15 or ten features per pair, that loses nothing measurable on pairs left out: at most one standard error
+        with up to three features per pair, growing to two with six or more, in the ranks of mates and in the
+        correlation of scores. With "joint" weights the loss is that beside all features alike, as kernel CCA reads
+        them; where components select their own features, that beside the best share. Fewer than 60 pairs read more,
+        since they show little; with a dense rendering or a kernel, and with fewer than 16 pairs, all features are read.
+        `mates_kept_` says what the choice costs.
     kernel : "linear", a kernel or a pair of them, default="linear"
         A kernel is a name from `sklearn.metrics.pairwise.pairwise_kernels`, a `Kernel` with parameters, a function of
         two rows, "precomputed" for a view that is the kernel matrix itself, or a `LowRankKernel`. A view with a kernel

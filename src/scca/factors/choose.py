@@ -229,15 +229,13 @@ def cost_of(given: Views, reading: Reading, n_features: int | float | None, choi
     """What a number or share of the features costs or, for None, the smallest share that loses nothing measurable.
 
     Features, factors and weights are learnt from four fifths of the samples, round after round with fewer features, and
-    the mates of the others are searched among all; once with all features alike, as in kernel CCA, which is what the
-    shares are compared with. A share loses nothing measurable if it is at most two standard errors (of the difference,
-    sample by sample) worse. With few components mates have ranks of all sizes, and the mean of 1 / rank would tell
-    little; so the share is decided on by the mean of rank^-1/4, by the place of scores, and by the mean correlation of
-    the scores: it may lose in neither. Between two shares that were tried, the loss is interpolated.
-
-    Where few features are not wanted for themselves, since each component selects its own among them, the smallest
-    share is decided on that is at most one standard error worse than the best, two with many features per sample: a few
-    samples left out can hardly show what a table loses with some of its columns.
+    the mates of the others are searched among all; once with all features alike, as in kernel CCA. With few components
+    mates have ranks of all sizes, and the mean of 1 / rank would tell little; so the share is decided on by the mean of
+    rank^-1/4, by the place of scores, and by the mean correlation of the scores. It loses nothing measurable if in
+    neither it loses more than one standard error (of the difference, sample by sample), or two where there are many
+    features per sample. Where few features are wanted for themselves, the loss is that beside all features alike;
+    where each component selects its own, that beside the best share. Between two shares that were tried, the loss is
+    interpolated.
 
     With many samples, about 1,000 of them are left out in all. None with too few samples to leave any out.
     """
@@ -399,7 +397,7 @@ def _with_a_constant(queries: Sequence[np.ndarray], others: Sequence[np.ndarray]
 
     A single component leaves no angle but its sign; the cosine of two such scores tells how far apart they are.
     """
-    sizes = [np.sqrt(np.mean(np.sum(each**2, axis=1))) or 1.0 for each in others]
+    sizes = list(map(_size, others))
     return [
         [np.insert(each / size, 0, 1.0 / each.shape[1], axis=1) for each, size in zip(side, sizes, strict=True)]
         for side in (queries, others)
